@@ -1,0 +1,3 @@
+//! Generator library of Rondo: RustHDL to Verilog, with its reports.
+
+pub mod verilog;

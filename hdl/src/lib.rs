@@ -1,0 +1,9 @@
+//! Rondo's per-packet datapath in RustHDL.
+//!
+//! One block a file. Every block is checked, every output on every clock, against the
+//! cycle-accurate model of the same name in `rondo-models`.
+//!
+//! Conventions shared by all blocks: `clk` and a synchronous, active-high `rst`; valid/ready on
+//! every port; memories are simple dual-port with one writer and are cleared by an init sweep.
+
+pub mod prim;
