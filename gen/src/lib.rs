@@ -1,3 +1,6 @@
 //! Generator library of Rondo: RustHDL to Verilog, with its reports.
 
+#[cfg(feature = "cosim")]
+pub mod cosim;
+pub mod shape;
 pub mod verilog;

@@ -7,3 +7,5 @@
 //! every port; memories are simple dual-port with one writer and are cleared by an init sweep.
 
 pub mod prim;
+pub mod selector;
+pub mod stream;

@@ -1,1 +1,17 @@
-//! Golden models of the Rondo transport.
+//! Golden models of the Rondo transport: the one place where its decisions are computed.
+//!
+//! Two forms of every block:
+//!
+//! * **functional** (`no_std`, no allocation): one call, one decision; what firmware, simulator and
+//!   oracle tests use;
+//! * **cycle-accurate** ([`cycle`], needs `std`): the same functions behind the block's pipeline,
+//!   clock by clock; what the RTL is compared with.
+//!
+//! All arithmetic is integer; formats are written `UQm.f` (unsigned, `m` integer bits, `f`
+//! fraction bits).
+#![cfg_attr(not(feature = "std"), no_std)]
+
+#[cfg(feature = "std")]
+pub mod cycle;
+pub mod deficit;
+pub mod psn;

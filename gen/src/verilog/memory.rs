@@ -62,11 +62,11 @@ module rondo_sdp_ram #(
 );
 
     (* ram_style = \"block\" *)
-    reg [WIDTH-1:0] words [0:(1<<ADDRESS_BITS)-1];
+    reg [WIDTH-1:0] mem [0:(1<<ADDRESS_BITS)-1];
 
     always @(posedge clock) begin
-        if (write_enable) words[write_address] <= write_data;
-        read_data <= words[read_address];
+        if (write_enable) mem[write_address] <= write_data;
+        read_data <= mem[read_address];
     end
 
 endmodule
@@ -82,7 +82,7 @@ pub fn rom_module(child: &Node, name: &str, words: &[String]) -> Module {
     let contents: String = words
         .iter()
         .enumerate()
-        .map(|(i, w)| format!("        words[{i}] = {bits}'h{w};\n"))
+        .map(|(i, w)| format!("        mem[{i}] = {bits}'h{w};\n"))
         .collect();
     Module {
         name: name.into(),
@@ -96,12 +96,12 @@ module {name} (
 );
 
     (* rom_style = \"block\" *)
-    reg [{b}:0] words [0:{last}];
+    reg [{b}:0] mem [0:{last}];
 
     initial begin
 {contents}    end
 
-    always @(posedge clock) data <= words[address];
+    always @(posedge clock) data <= mem[address];
 
 endmodule
 ",

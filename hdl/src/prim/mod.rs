@@ -1,10 +1,15 @@
-//! Primitives the Verilog back end knows by their markers: register, block RAM, ROM, module name.
+//! Primitives: register, delay, block RAM, ROM, and the name of a Verilog module.
+//!
+//! The Verilog back end knows register, RAM and ROM by their markers and the name by its
+//! namespace; everything else is ordinary RustHDL.
 
+mod delay;
 mod module_id;
 mod ram;
 mod register;
 mod rom;
 
+pub use delay::Delay;
 pub use module_id::ModuleId;
 pub use ram::{Ram, RAM_MARKER};
 pub use register::{Reg, REGISTER_MARKER};

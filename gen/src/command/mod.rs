@@ -1,0 +1,133 @@
+//! Subcommands, one file each, and what they share: errors, seeds, progress, JSON.
+
+#[cfg(feature = "cosim")]
+mod cosim;
+
+use clap::{Args, Parser, Subcommand};
+use rondo::shape::{Shape, ShapeError};
+use rondo::verilog::VerilogError;
+use std::process::ExitCode;
+
+/// Hardware-design generator for the Rondo packet-spraying NIC transport.
+#[derive(Parser)]
+#[command(version, propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compare the generated Verilog with its model on every clock.
+    #[cfg(feature = "cosim")]
+    Cosim(cosim::Cosim),
+}
+
+/// What a command may fail with; each prints as one message.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// A shape off the menu.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A fault of the RustHDL source.
+    #[error(transparent)]
+    Verilog(#[from] VerilogError),
+    /// Co-simulation cannot run.
+    #[cfg(feature = "cosim")]
+    #[error(transparent)]
+    Sim(#[from] rondo_sim::SimError),
+    /// The checks ran and did not hold.
+    #[error("{0}")]
+    Failed(String),
+    /// A file.
+    #[error("{path}: {source}")]
+    File {
+        /// Path.
+        path: std::path::PathBuf,
+        /// Cause.
+        source: std::io::Error,
+    },
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Cli {
+    /// Runs the subcommand; errors go to standard error as one message.
+    pub fn run(self) -> ExitCode {
+        let result = match self.command {
+            #[cfg(feature = "cosim")]
+            Command::Cosim(c) => c.run(),
+        };
+        match result {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(e) => {
+                eprintln!("rondo: {e}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+/// The shape options that several commands share.
+#[derive(Args, Clone, Copy)]
+pub struct ShapeArgs {
+    /// Paths a flow: 2, 4, 8 or 16.
+    #[arg(long, default_value_t = 4)]
+    paths: usize,
+    /// Window in PSNs: 128, 256 or 512.
+    #[arg(long, default_value_t = 128)]
+    window: usize,
+}
+
+impl ShapeArgs {
+    fn shape(self, flows: usize) -> Result<Shape, ShapeError> {
+        Shape::new(self.paths, self.window, flows)
+    }
+}
+
+/// The given seed, or a fresh one; printed so that the run can be repeated.
+pub fn seed_or_random(given: Option<u64>) -> u64 {
+    let seed = given.unwrap_or_else(|| u64::from(rand::random::<u32>()));
+    eprintln!("seed {seed}");
+    seed
+}
+
+/// Prints `value` as the one JSON object on standard output.
+///
+/// # Errors
+/// [`CommandError::File`] when standard output is closed.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
+    use std::io::Write;
+    let file = |source| CommandError::File {
+        path: "standard output".into(),
+        source,
+    };
+    let text = serde_json::to_string_pretty(value).map_err(|e| file(e.into()))?;
+    writeln!(std::io::stdout(), "{text}").map_err(file)
+}
+
+/// Set by Ctrl-C; long commands look at it and stop between two steps.
+pub static INTERRUPTED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+/// Lets Ctrl-C end a long command in order.
+pub fn watch_for_interrupt() {
+    // A second call, or a platform without signals, leaves the default: the process just ends.
+    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, std::sync::atomic::Ordering::Relaxed));
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(std::sync::atomic::Ordering::Relaxed)
+}
+
+/// A progress bar on standard error; hidden where that is no terminal.
+pub fn progress_bar(length: u64, what: &str) -> indicatif::ProgressBar {
+    let bar = indicatif::ProgressBar::new(length).with_message(what.to_owned());
+    if let Ok(style) =
+        indicatif::ProgressStyle::with_template("{msg:12} {bar:32} {human_pos}/{human_len} {eta}")
+    {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,51 @@
+//! Joins the generator with the co-simulation: a block's Verilog and its bench.
+
+use crate::shape::{Block, Shape};
+use crate::verilog::{Design, Direction, VerilogError};
+use rondo_sim::bench::SelectorBench;
+use rondo_sim::lockstep::Bench;
+use rondo_sim::{Port, SimError, Verilog};
+
+/// `design` as the co-simulation takes it.
+pub fn as_text(design: &Design) -> Verilog {
+    let ports = design.module(&design.top).map_or(&[][..], |m| &m.ports[..]);
+    Verilog {
+        top: design.top.clone(),
+        files: design
+            .modules
+            .iter()
+            .map(|m| (format!("{}.v", m.name), m.text.clone()))
+            .collect(),
+        ports: ports
+            .iter()
+            .map(|p| Port {
+                name: p.name.clone(),
+                bits: p.bits,
+                output: p.direction == Direction::Output,
+            })
+            .collect(),
+    }
+}
+
+/// Prints `block` in `shape`.
+///
+/// # Errors
+/// [`VerilogError`] is a fault of the block's RustHDL.
+pub fn verilog(block: Block, shape: Shape) -> Result<Verilog, VerilogError> {
+    Ok(as_text(&block.print(shape)?))
+}
+
+/// Stimulus and model of `block`.
+///
+/// # Errors
+/// [`SimError::NoPort`] when `v` is not that block.
+pub fn bench(
+    block: Block,
+    v: &Verilog,
+    shape: Shape,
+    seed: u64,
+) -> Result<Box<dyn Bench>, SimError> {
+    Ok(match block {
+        Block::Selector => Box::new(SelectorBench::new(v, shape.paths, shape.flows, seed)?),
+    })
+}

@@ -1,0 +1,101 @@
+//! The shapes that the generator offers, and the blocks it can make of each.
+
+use crate::verilog::{print_design, Design, VerilogError};
+use rondo_hdl::selector::DeficitSelector;
+use rust_hdl::core::prelude::Block as RustHdlBlock;
+use serde::Serialize;
+
+/// Paths a flow: the menu.
+pub const PATHS: [usize; 4] = [2, 4, 8, 16];
+/// Window in PSNs: the menu.
+pub const WINDOWS: [usize; 3] = [128, 256, 512];
+/// Flows: any power of two in this range.
+pub const FLOWS: std::ops::RangeInclusive<usize> = 2..=1024;
+
+/// A shape of the datapath.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Shape {
+    /// Paths a flow.
+    pub paths: usize,
+    /// Window in PSNs.
+    pub window: usize,
+    /// Flows.
+    pub flows: usize,
+}
+
+/// A shape that is not on the menu.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// Paths not on the menu.
+    #[error("--paths {0} is not on the menu: choose 2, 4, 8 or 16")]
+    Paths(usize),
+    /// Window not on the menu.
+    #[error("--window {0} is not on the menu: choose 128, 256 or 512 PSNs")]
+    Window(usize),
+    /// Flows out of range.
+    #[error("--flows {0} is impossible: choose a power of two from 2 to 1024")]
+    Flows(usize),
+}
+
+impl Shape {
+    /// A shape from the menu.
+    ///
+    /// # Errors
+    /// [`ShapeError`] names what is not on the menu.
+    pub fn new(paths: usize, window: usize, flows: usize) -> Result<Self, ShapeError> {
+        if !PATHS.contains(&paths) {
+            return Err(ShapeError::Paths(paths));
+        }
+        if !WINDOWS.contains(&window) {
+            return Err(ShapeError::Window(window));
+        }
+        if !FLOWS.contains(&flows) || !flows.is_power_of_two() {
+            return Err(ShapeError::Flows(flows));
+        }
+        Ok(Self {
+            paths,
+            window,
+            flows,
+        })
+    }
+}
+
+/// A block that can be generated and co-simulated by itself, or a top.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Block {
+    /// Deficit selector.
+    Selector,
+}
+
+impl Block {
+    /// All blocks, in dependency order.
+    pub const ALL: [Block; 1] = [Block::Selector];
+
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Block::Selector => "selector",
+        }
+    }
+
+    /// Prints the block in `shape`.
+    ///
+    /// # Errors
+    /// [`VerilogError`] is a fault of the block's RustHDL.
+    pub fn print(self, shape: Shape) -> Result<Design, VerilogError> {
+        print_design(self.build(shape).as_ref())
+    }
+
+    fn build(self, shape: Shape) -> Box<dyn RustHdlBlock> {
+        let flows = shape.flows;
+        match self {
+            Block::Selector => match shape.paths {
+                2 => Box::new(DeficitSelector::<2, 1>::new(flows)),
+                4 => Box::new(DeficitSelector::<4, 1>::new(flows)),
+                8 => Box::new(DeficitSelector::<8, 2>::new(flows)),
+                _ => Box::new(DeficitSelector::<16, 4>::new(flows)),
+            },
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Pieces of stimulus: row positions by port name, paced valid/ready drivers.
+
+use crate::{SimError, Verilog};
+use rand::rngs::SmallRng;
+use rand::Rng;
+use std::collections::HashMap;
+
+/// Where each port's words are in the input and output rows.
+pub struct Rows {
+    inputs: HashMap<String, usize>,
+    outputs: HashMap<String, usize>,
+}
+
+impl Rows {
+    /// Of `v`.
+    pub fn new(v: &Verilog) -> Self {
+        let place = |ports: &mut dyn Iterator<Item = &crate::Port>| {
+            let mut at = 0;
+            ports
+                .map(|p| {
+                    let here = at;
+                    at += p.words();
+                    (p.name.clone(), here)
+                })
+                .collect()
+        };
+        Self {
+            inputs: place(&mut v.inputs()),
+            outputs: place(&mut v.outputs()),
+        }
+    }
+
+    /// First word of an input.
+    ///
+    /// # Errors
+    /// [`SimError::NoPort`].
+    pub fn input(&self, port: &str) -> Result<usize, SimError> {
+        find(&self.inputs, port)
+    }
+
+    /// First word of an output.
+    ///
+    /// # Errors
+    /// [`SimError::NoPort`].
+    pub fn output(&self, port: &str) -> Result<usize, SimError> {
+        find(&self.outputs, port)
+    }
+}
+
+fn find(map: &HashMap<String, usize>, port: &str) -> Result<usize, SimError> {
+    map.get(port).copied().ok_or_else(|| SimError::NoPort {
+        port: port.to_owned(),
+    })
+}
+
+/// Activity of a port, redrawn now and then: from never to always.
+#[derive(Debug, Clone)]
+pub struct Pace {
+    /// Of 256 clocks, how many are active.
+    rate: u32,
+    left: u32,
+    rates: &'static [u32],
+}
+
+impl Pace {
+    /// Idle, sparse, half and full phases.
+    pub const MIXED: &'static [u32] = &[256, 256, 128, 32, 256, 200];
+    /// Mostly slow: for ports that are rarely used.
+    pub const RARE: &'static [u32] = &[1, 4, 0, 16];
+
+    /// With the given rates to draw from.
+    pub fn new(rates: &'static [u32]) -> Self {
+        Self {
+            rate: 0,
+            left: 0,
+            rates,
+        }
+    }
+
+    /// Whether the port is active in this clock.
+    #[inline]
+    pub fn active(&mut self, rng: &mut SmallRng) -> bool {
+        if self.left == 0 {
+            self.left = rng.random_range(50..1500);
+            self.rate = self.rates[rng.random_range(0..self.rates.len())];
+        }
+        self.left -= 1;
+        self.rate == 256 || (rng.random::<u32>() & 255) < self.rate
+    }
+}
+
+/// A source port: holds its item until the design takes it, as AXI-Stream demands.
+#[derive(Debug, Clone)]
+pub struct Source<T> {
+    pending: Option<T>,
+    pace: Pace,
+}
+
+impl<T: Copy> Source<T> {
+    /// With a pace.
+    pub fn new(rates: &'static [u32]) -> Self {
+        Self {
+            pending: None,
+            pace: Pace::new(rates),
+        }
+    }
+
+    /// The item on the port in this clock; `make` makes the next when the port is free and active.
+    #[inline]
+    pub fn offer(
+        &mut self,
+        rng: &mut SmallRng,
+        make: impl FnOnce(&mut SmallRng) -> Option<T>,
+    ) -> Option<T> {
+        if self.pending.is_none() && self.pace.active(rng) {
+            self.pending = make(rng);
+        }
+        self.pending
+    }
+
+    /// The design was ready: the item, if there was one, is gone.
+    #[inline]
+    pub fn taken(&mut self, ready: bool) -> Option<T> {
+        if ready {
+            self.pending.take()
+        } else {
+            None
+        }
+    }
+
+    /// Drops the item: the block was reset.
+    pub fn reset(&mut self) {
+        self.pending = None;
+    }
+}
