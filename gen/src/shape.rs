@@ -1,6 +1,7 @@
 //! The shapes that the generator offers, and the blocks it can make of each.
 
 use crate::verilog::{print_design, Design, VerilogError};
+use rondo_hdl::picker::PsnPicker;
 use rondo_hdl::selector::DeficitSelector;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
@@ -66,16 +67,19 @@ impl Shape {
 pub enum Block {
     /// Deficit selector.
     Selector,
+    /// Skip-indexed unsent-PSN picker.
+    Picker,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 1] = [Block::Selector];
+    pub const ALL: [Block; 2] = [Block::Selector, Block::Picker];
 
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Block::Selector => "selector",
+            Block::Picker => "picker",
         }
     }
 
@@ -95,6 +99,11 @@ impl Block {
                 4 => Box::new(DeficitSelector::<4, 1>::new(flows)),
                 8 => Box::new(DeficitSelector::<8, 2>::new(flows)),
                 _ => Box::new(DeficitSelector::<16, 4>::new(flows)),
+            },
+            Block::Picker => match shape.window {
+                128 => Box::new(PsnPicker::<2, 1>::new(flows)),
+                256 => Box::new(PsnPicker::<4, 2>::new(flows)),
+                _ => Box::new(PsnPicker::<8, 3>::new(flows)),
             },
         }
     }

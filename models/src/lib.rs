@@ -14,4 +14,5 @@
 #[cfg(feature = "std")]
 pub mod cycle;
 pub mod deficit;
+pub mod picker;
 pub mod psn;

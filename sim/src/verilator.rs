@@ -201,7 +201,14 @@ pub fn compile(v: &Verilog, trace: bool) -> Result<PathBuf, SimError> {
     let built = work.path().join("model.so");
     let mut gxx = Command::new("g++");
     gxx.current_dir(work.path())
-        .args(["-O2", "-shared", "-fPIC", "-std=c++17", "-faligned-new", "-w"])
+        .args([
+            "-O2",
+            "-shared",
+            "-fPIC",
+            "-std=c++17",
+            "-faligned-new",
+            "-w",
+        ])
         .arg("-I")
         .arg(&include)
         .arg("-I")

@@ -14,7 +14,9 @@ use std::path::PathBuf;
 
 /// Compare the generated Verilog with its model on every clock.
 #[derive(Args)]
-#[command(after_help = "Example:\n  rondo cosim --all --cycles 1000000 --seed 7 --paths 16 --window 512")]
+#[command(
+    after_help = "Example:\n  rondo cosim --all --cycles 1000000 --seed 7 --paths 16 --window 512"
+)]
 pub struct Cosim {
     /// Block to run.
     #[arg(long, value_enum, conflicts_with = "all")]
@@ -114,7 +116,12 @@ impl Cosim {
         Ok(())
     }
 
-    fn run_block(&self, block: Block, shape: Shape, seed: u64) -> Result<BlockReport, CommandError> {
+    fn run_block(
+        &self,
+        block: Block,
+        shape: Shape,
+        seed: u64,
+    ) -> Result<BlockReport, CommandError> {
         let v = verilog(block, shape)?;
         let bar = progress_bar(self.cycles, block.name());
         let how = lockstep::Run {

@@ -83,6 +83,13 @@ impl<'a> Expressions<'a> {
                 return self.width_error(format!("{own} bits where {bits} are wanted: {e:?}"));
             }
         }
+        if let (None, Some(n)) = (self.width(e), e.constant()) {
+            let n = BigUint::from(n);
+            if n.bits() > bits as u64 {
+                return self.width_error(format!("{n} does not fit {bits} bits"));
+            }
+            return Ok(number(&n, bits));
+        }
         match e {
             Expr::Signal(s) => Ok(s.clone()),
             Expr::Literal(v, _) => {
@@ -189,8 +196,13 @@ impl<'a> Expressions<'a> {
             return self.width_error("a part-select of a bare number".into());
         };
         if let Some(o) = offset.constant() {
-            if o + width > w {
+            if o >= w {
                 return self.width_error(format!("bits {}..{o} of {w}", o + width - 1));
+            }
+            if o + width > w {
+                // RustHDL reads zeros beyond the top.
+                let part = self.select(base, offset, w - o)?;
+                return Ok(format!("{{{}'d0, {}}}", o + width - w, strip_parens(&part)));
             }
             // A part of a part, or of an unwidened cast, is a part of the signal below.
             if let (Expr::Slice(inner, _, at), true) = (base, w > 0) {

@@ -23,7 +23,9 @@ fn reads_of(e: &Expr, whole: &dyn Fn(&str) -> usize, out: &mut Reads) {
         Expr::Index(base, index) | Expr::Slice(base, _, index) => {
             let width = if let Expr::Slice(_, w, _) = e { *w } else { 1 };
             match (base.as_ref(), index.constant()) {
-                (Expr::Signal(s), Some(offset)) => add(s, mask(offset, width)),
+                (Expr::Signal(s), Some(offset)) => {
+                    add(s, mask(offset, width.min(whole(s).saturating_sub(offset))))
+                }
                 _ => {
                     reads_of(base, whole, out);
                     reads_of(index, whole, out);

@@ -311,11 +311,15 @@ impl Lowering {
                     }
                     VerilogBlockOrConditional::None => Vec::new(),
                 };
-                out.push(Stmt::If {
-                    test,
-                    then,
-                    otherwise,
-                });
+                match &test {
+                    Expr::Literal(n, Some(1)) if *n == BigUint::default() => out.extend(otherwise),
+                    Expr::Literal(_, Some(1)) => out.extend(then),
+                    _ => out.push(Stmt::If {
+                        test,
+                        then,
+                        otherwise,
+                    }),
+                }
             }
             VerilogStatement::Match(m) => {
                 let test = self.expr(&m.test)?;
@@ -385,7 +389,13 @@ impl Lowering {
             }
             Ast::Cast(e, bits) => Expr::Cast(self.boxed(e)?, *bits),
             Ast::Paren(e) => self.expr(e)?,
-            Ast::Binary(l, op, r) => Expr::Binary(self.boxed(l)?, binary_op(op), self.boxed(r)?),
+            Ast::Binary(l, op, r) => {
+                let (l, op, r) = (self.boxed(l)?, binary_op(op), self.boxed(r)?);
+                match self.settled(&l, op, &r) {
+                    Some(value) => Expr::Literal(BigUint::from(u8::from(value)), Some(1)),
+                    None => Expr::Binary(l, op, r),
+                }
+            }
             Ast::Unary(op, e) => {
                 let e = self.boxed(e)?;
                 match op {
@@ -407,6 +417,27 @@ impl Lowering {
                 return Err(self.unsupported("signed arithmetic"));
             }
         })
+    }
+
+    /// A comparison with the largest or smallest number of a signal's width may be settled, as in
+    /// a loop over lanes that asks whether a lane is before the last.
+    fn settled(&self, l: &Expr, op: BinaryOp, r: &Expr) -> Option<bool> {
+        let bits = match l {
+            Expr::Signal(s) => self.signals.get(s)?.bits,
+            Expr::Slice(_, bits, _) | Expr::Cast(_, bits) => *bits,
+            _ => return None,
+        };
+        let (Expr::Literal(n, _), BinaryOp::Compare(op)) = (r, op) else {
+            return None;
+        };
+        let largest = (BigUint::from(1u8) << bits) - 1u8;
+        match op {
+            ">" if *n == largest => Some(false),
+            "<=" if *n == largest => Some(true),
+            "<" if *n == BigUint::default() => Some(false),
+            ">=" if *n == BigUint::default() => Some(true),
+            _ => None,
+        }
     }
 
     fn name(&self, raw: &str) -> Result<Expr, VerilogError> {

@@ -254,8 +254,7 @@ impl Logic for PathLane {
         }
         self.raised_16.d.next = self.raised_15.q.val();
         self.raised_18.d.next = self.raised_16.q.val();
-        self.in_flight_15.d.next =
-            self.sent_for_decision.read_data.val() - self.acked_14.q.val();
+        self.in_flight_15.d.next = self.sent_for_decision.read_data.val() - self.acked_14.q.val();
         self.window_taken_15.next = self.in_flight_15.q.val() << 6;
         self.open_16.d.next = self.has_room_15.q.val()
             && (self.in_flight_15.q.val().get_bits::<6>(10) == 0)

@@ -239,7 +239,14 @@ impl<const P: usize, const Q: usize> Logic for DeficitSelector<P, Q> {
     fn update(&mut self) {
         dff_setup!(self, clk, held, held_flow, held_limit, valid, sum_8, sum_9);
         dff_setup!(self, clk, fine_9, coarse_9, coarse_10, half_11, sum_10, sum_11, sum_12);
-        dff_setup!(self, clk, remaining_15, pending_16, posted_15, posted_next_16);
+        dff_setup!(
+            self,
+            clk,
+            remaining_15,
+            pending_16,
+            posted_15,
+            posted_next_16
+        );
         clock!(self, clk, reciprocals, posted);
         self.gate.clk.next = self.clk.val();
         self.sweep.clk.next = self.clk.val();
@@ -280,8 +287,7 @@ impl<const P: usize, const Q: usize> Logic for DeficitSelector<P, Q> {
         self.gate.busy.next = self.sweep.busy.val();
         self.popped.next = self.results.valid.val() && self.res_ready.val();
         self.gate.popped.next = self.popped.val();
-        self.take.next =
-            !self.sweep.busy.val() && (!self.held.q.val() || self.gate.issue.val());
+        self.take.next = !self.sweep.busy.val() && (!self.held.q.val() || self.gate.issue.val());
         self.req_ready.next = self.take.val();
         if self.gate.issue.val() {
             self.held.d.next = false;
@@ -388,8 +394,8 @@ impl<const P: usize, const Q: usize> Logic for DeficitSelector<P, Q> {
         // t + 9 .. t + 12: normalise the sum; the lanes do the same with their rooms.
         self.sum_10.d.next = self.sum_9.q.val() << self.fine_9.q.val();
         self.coarse_10.d.next = self.coarse_9.q.val();
-        self.sum_11.d.next = self.sum_10.q.val()
-            << (bit_cast::<4, 2>(self.coarse_10.q.val().get_bits::<2>(0)) << 2);
+        self.sum_11.d.next =
+            self.sum_10.q.val() << (bit_cast::<4, 2>(self.coarse_10.q.val().get_bits::<2>(0)) << 2);
         self.half_11.d.next = self.coarse_10.q.val().get_bit(2);
         self.sum_12.d.next = self.sum_11.q.val();
         if self.half_11.q.val() {
@@ -468,8 +474,8 @@ impl<const P: usize, const Q: usize> Logic for DeficitSelector<P, Q> {
                 self.low_index.next = self.group_index_18[i].q.val();
             }
         }
-        self.path.next = (bit_cast::<4, 2>(self.last.index.val()) << 2)
-            | bit_cast::<4, 2>(self.low_index.val());
+        self.path.next =
+            (bit_cast::<4, 2>(self.last.index.val()) << 2) | bit_cast::<4, 2>(self.low_index.val());
         self.granted.next = self.last.any.val() && self.pending_18.q.val();
         self.commit.next = self.granted.val() && self.valid.q.val().get_bit(17);
         for i in 0..P {

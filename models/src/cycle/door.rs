@@ -39,6 +39,32 @@ impl<const K: usize> Gate<K> {
     }
 }
 
+/// A value a clock, `N` clocks late.
+#[derive(Clone, Debug)]
+pub struct Pipe<T, const N: usize> {
+    ring: [Option<T>; N],
+    at: usize,
+}
+
+impl<T: Copy, const N: usize> Default for Pipe<T, N> {
+    fn default() -> Self {
+        Self {
+            ring: [None; N],
+            at: 0,
+        }
+    }
+}
+
+impl<T: Copy, const N: usize> Pipe<T, N> {
+    /// Crosses the clock edge: takes what enters, returns what entered `N` clocks ago.
+    #[inline]
+    pub fn clock(&mut self, entering: Option<T>) -> Option<T> {
+        let leaving = std::mem::replace(&mut self.ring[self.at], entering);
+        self.at = (self.at + 1) % N;
+        leaving
+    }
+}
+
 /// First-in first-out queue whose words are valid two clocks after they are pushed.
 #[derive(Clone, Debug)]
 pub struct OutputQueue<T> {

@@ -5,9 +5,10 @@
 //! next to the pipeline; co-simulation measures the same figures on the RTL.
 
 mod door;
+pub mod picker;
 pub mod selector;
 
-pub use door::{Gate, OutputQueue, Sweep, DRAIN_CLOCKS, QUEUE_DEPTH};
+pub use door::{Gate, OutputQueue, Pipe, Sweep, DRAIN_CLOCKS, QUEUE_DEPTH};
 
 /// Latency and rate of a stage, in clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The deficit selector's pipeline.
 
-use super::{Gate, OutputQueue, Sweep, Timing};
+use super::{Gate, OutputQueue, Pipe, Sweep, Timing};
 use crate::deficit::{room, shares, Deficits, INITIAL_WINDOW, MAX_PATHS};
 use crate::psn::Psn;
 
@@ -89,9 +89,7 @@ pub struct Selector {
     held: Option<(u16, u32)>,
     gate: Gate<{ OWN_FLOW - 1 }>,
     sweep: Sweep,
-    /// Ring of requests by issue clock; the oldest decides.
-    on_their_way: [Option<InFlight>; DECISION],
-    at: usize,
+    on_their_way: Pipe<InFlight, DECISION>,
     ack_1: Option<(u16, u8)>,
     results: OutputQueue<Decision>,
 }
@@ -105,8 +103,7 @@ impl Selector {
             held: None,
             gate: Gate::default(),
             sweep: Sweep::new(flows, 1),
-            on_their_way: [None; DECISION],
-            at: 0,
+            on_their_way: Pipe::default(),
             ack_1: None,
             results: OutputQueue::default(),
         }
@@ -172,10 +169,13 @@ impl Selector {
         }
         // Memories are read-first: everything issued in this clock sees the state before the
         // writes of this clock.
-        let issued = if self.issues() { self.held.take() } else { None };
+        let issued = if self.issues() {
+            self.held.take()
+        } else {
+            None
+        };
         let entering = issued.map(|(flow, limit)| self.read(flow, limit));
-        let deciding = std::mem::replace(&mut self.on_their_way[self.at], entering);
-        self.at = (self.at + 1) % DECISION;
+        let deciding = self.on_their_way.clock(entering);
         let decided = deciding.map(|r| self.decide(&r));
 
         if let Some((flow, path)) = self.ack_1.take() {

@@ -38,12 +38,48 @@ impl Rows {
         find(&self.inputs, port)
     }
 
+    /// First words of several inputs.
+    ///
+    /// # Errors
+    /// [`SimError::NoPort`].
+    pub fn inputs<const N: usize>(&self, ports: [&str; N]) -> Result<[usize; N], SimError> {
+        all(ports, |p| self.input(p))
+    }
+
+    /// First words of several outputs.
+    ///
+    /// # Errors
+    /// [`SimError::NoPort`].
+    pub fn outputs<const N: usize>(&self, ports: [&str; N]) -> Result<[usize; N], SimError> {
+        all(ports, |p| self.output(p))
+    }
+
     /// First word of an output.
     ///
     /// # Errors
     /// [`SimError::NoPort`].
     pub fn output(&self, port: &str) -> Result<usize, SimError> {
         find(&self.outputs, port)
+    }
+}
+
+fn all<const N: usize>(
+    ports: [&str; N],
+    find: impl Fn(&str) -> Result<usize, SimError>,
+) -> Result<[usize; N], SimError> {
+    let mut at = [0; N];
+    for (a, p) in at.iter_mut().zip(ports) {
+        *a = find(p)?;
+    }
+    Ok(at)
+}
+
+/// A first PSN, as often just below a wrap (of the PSN, or of its low 16 bits) as anywhere.
+pub(super) fn first_psn(rng: &mut SmallRng) -> u32 {
+    match rng.random_range(0..4) {
+        0 => (1 << 24) - rng.random_range(1..200),
+        1 => (rng.random_range(0..256u32) << 16).wrapping_sub(rng.random_range(0..100)) & 0xff_ffff,
+        _ => rng.random_range(0..1 << 24),
     }
 }
 

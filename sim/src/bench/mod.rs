@@ -1,7 +1,9 @@
 //! Stimulus and model of each block.
 
 mod driver;
+mod picker;
 mod selector;
 
 pub use driver::{Pace, Rows, Source};
+pub use picker::PickerBench;
 pub use selector::SelectorBench;

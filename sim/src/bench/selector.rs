@@ -1,5 +1,6 @@
 //! The deficit selector's stimulus and model.
 
+use super::driver::first_psn;
 use super::{Pace, Rows, Source};
 use crate::lockstep::{Bench, RESET_CLOCKS};
 use crate::{SimError, Verilog};
@@ -55,39 +56,22 @@ impl SelectorBench {
         let r = Rows::new(v);
         let at = At {
             rst: r.input("rst")?,
-            open: [
-                r.input("open_valid")?,
-                r.input("open_flow")?,
-                r.input("open_psn")?,
-            ],
-            window: [
-                r.input("window_valid")?,
-                r.input("window_flow")?,
-                r.input("window_path")?,
-                r.input("window_value")?,
-            ],
-            ack: [
-                r.input("ack_valid")?,
-                r.input("ack_flow")?,
-                r.input("ack_path")?,
-            ],
-            req: [
-                r.input("req_valid")?,
-                r.input("req_flow")?,
-                r.input("req_limit")?,
-            ],
+            open: r.inputs(["open_valid", "open_flow", "open_psn"])?,
+            window: r.inputs(["window_valid", "window_flow", "window_path", "window_value"])?,
+            ack: r.inputs(["ack_valid", "ack_flow", "ack_path"])?,
+            req: r.inputs(["req_valid", "req_flow", "req_limit"])?,
             res_ready: r.input("res_ready")?,
             open_ready: r.output("open_ready")?,
             window_ready: r.output("window_ready")?,
             ack_ready: r.output("ack_ready")?,
             req_ready: r.output("req_ready")?,
-            res: [
-                r.output("res_valid")?,
-                r.output("res_flow")?,
-                r.output("res_granted")?,
-                r.output("res_path")?,
-                r.output("res_limit")?,
-            ],
+            res: r.outputs([
+                "res_valid",
+                "res_flow",
+                "res_granted",
+                "res_path",
+                "res_limit",
+            ])?,
         };
         Ok(Self {
             rng: SmallRng::seed_from_u64(seed),
@@ -124,15 +108,6 @@ impl SelectorBench {
         self.ack.reset();
         self.req.reset();
     }
-
-    /// A first PSN, as often just below its wrap as anywhere.
-    pub(crate) fn first_psn(rng: &mut SmallRng) -> u32 {
-        match rng.random_range(0..4) {
-            0 => (1 << 24) - rng.random_range(1..200),
-            1 => (rng.random_range(0..256u32) << 16).wrapping_sub(rng.random_range(0..100)) & 0xff_ffff,
-            _ => rng.random_range(0..1 << 24),
-        }
-    }
 }
 
 impl Bench for SelectorBench {
@@ -154,8 +129,7 @@ impl Bench for SelectorBench {
 
         // Rarely: the sweep stops the block for a while.
         let open = self.open.offer(rng, |rng| {
-            (rng.random_range(0..100) == 0)
-                .then(|| (rng.random_range(0..count), Self::first_psn(rng)))
+            (rng.random_range(0..100) == 0).then(|| (rng.random_range(0..count), first_psn(rng)))
         });
         inputs[a.open[0]] = open.is_some().into();
         if let Some((flow, psn)) = open {
@@ -170,7 +144,11 @@ impl Bench for SelectorBench {
                 2 => rng.random(),
                 _ => rng.random_range(0..64 * 12),
             };
-            Some((rng.random_range(0..count), rng.random_range(0..paths), value))
+            Some((
+                rng.random_range(0..count),
+                rng.random_range(0..paths),
+                value,
+            ))
         });
         inputs[a.window[0]] = window.is_some().into();
         if let Some((flow, path, value)) = window {
