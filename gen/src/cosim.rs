@@ -2,7 +2,7 @@
 
 use crate::shape::{Block, Shape};
 use crate::verilog::{Design, Direction, VerilogError};
-use rondo_sim::bench::{PickerBench, SelectorBench};
+use rondo_sim::bench::{PickerBench, SelectorBench, TrackerBench};
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
 
@@ -48,5 +48,6 @@ pub fn bench(
     Ok(match block {
         Block::Selector => Box::new(SelectorBench::new(v, shape.paths, shape.flows, seed)?),
         Block::Picker => Box::new(PickerBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Tracker => Box::new(TrackerBench::new(v, shape.window, shape.flows, seed)?),
     })
 }

@@ -3,6 +3,7 @@
 use crate::verilog::{print_design, Design, VerilogError};
 use rondo_hdl::picker::PsnPicker;
 use rondo_hdl::selector::DeficitSelector;
+use rondo_hdl::tracker::BitmapTracker;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
 
@@ -69,17 +70,20 @@ pub enum Block {
     Selector,
     /// Skip-indexed unsent-PSN picker.
     Picker,
+    /// Bitmap tracker.
+    Tracker,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 2] = [Block::Selector, Block::Picker];
+    pub const ALL: [Block; 3] = [Block::Selector, Block::Picker, Block::Tracker];
 
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Block::Selector => "selector",
             Block::Picker => "picker",
+            Block::Tracker => "tracker",
         }
     }
 
@@ -104,6 +108,11 @@ impl Block {
                 128 => Box::new(PsnPicker::<2, 1>::new(flows)),
                 256 => Box::new(PsnPicker::<4, 2>::new(flows)),
                 _ => Box::new(PsnPicker::<8, 3>::new(flows)),
+            },
+            Block::Tracker => match shape.window {
+                128 => Box::new(BitmapTracker::<2, 1>::new(flows)),
+                256 => Box::new(BitmapTracker::<4, 2>::new(flows)),
+                _ => Box::new(BitmapTracker::<8, 3>::new(flows)),
             },
         }
     }

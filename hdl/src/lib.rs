@@ -10,3 +10,4 @@ pub mod picker;
 pub mod prim;
 pub mod selector;
 pub mod stream;
+pub mod tracker;

@@ -16,3 +16,4 @@ pub mod cycle;
 pub mod deficit;
 pub mod picker;
 pub mod psn;
+pub mod tracker;

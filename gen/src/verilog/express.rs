@@ -61,6 +61,7 @@ impl<'a> Expressions<'a> {
             Expr::Binary(l, op, r) => match op {
                 BinaryOp::Arithmetic(_) => self.width(l).or_else(|| self.width(r)),
                 BinaryOp::Shift(_) => self.width(l),
+                BinaryOp::Multiply if e.constant().is_some() => None,
                 BinaryOp::Multiply => Some(32),
                 BinaryOp::Compare(_) | BinaryOp::Logical(_) => Some(1),
             },

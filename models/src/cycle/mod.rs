@@ -7,6 +7,7 @@
 mod door;
 pub mod picker;
 pub mod selector;
+pub mod tracker;
 
 pub use door::{Gate, OutputQueue, Pipe, Sweep, DRAIN_CLOCKS, QUEUE_DEPTH};
 

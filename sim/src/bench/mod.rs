@@ -3,7 +3,9 @@
 mod driver;
 mod picker;
 mod selector;
+mod tracker;
 
 pub use driver::{Pace, Rows, Source};
 pub use picker::PickerBench;
 pub use selector::SelectorBench;
+pub use tracker::TrackerBench;

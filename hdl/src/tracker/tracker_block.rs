@@ -1,0 +1,686 @@
+//! The bitmap tracker: duplicates, out-of-window PSNs, cumulative advance, OOD and RBO.
+
+use super::{FirstMissing, OWN_FLOW_INTERVAL};
+use crate::prim::{Delay, ModuleId, Ram, Reg};
+use crate::stream::{InitSweep, IssueGate, StreamFifo, FLOW_BITS, QUEUE_ADDRESS_BITS};
+use rust_hdl::prelude::*;
+
+const RECENT: usize = OWN_FLOW_INTERVAL - 1;
+
+/// Bitmap tracker over windows of `64 G` PSNs; `LG` is the logarithm of `G`.
+///
+/// State a flow: the base group (the first that is not complete), for each slot the run of arrived
+/// PSNs at the group's bottom, the largest PSN, the number of arrivals; and a bit a PSN. Runs and
+/// bits are lap-coded as in the picker.
+///
+/// An arrival is accepted when it lies in the window and is new, and either `room` is given or it
+/// is the next expected PSN (the rule of a full reorder buffer). Comments give the clock `t + n`,
+/// counted from the clock `t` in which the arrival is issued.
+#[derive(Clone, Debug, LogicBlock)]
+pub struct BitmapTracker<const G: usize, const LG: usize> {
+    id: ModuleId,
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Signal<In, Bit>,
+    /// Open a flow at a first PSN.
+    pub open_valid: Signal<In, Bit>,
+    /// The open is accepted.
+    pub open_ready: Signal<Out, Bit>,
+    /// Flow to open.
+    pub open_flow: Signal<In, Bits<FLOW_BITS>>,
+    /// Its first PSN.
+    pub open_psn: Signal<In, Bits<24>>,
+    /// A PSN arrived.
+    pub req_valid: Signal<In, Bit>,
+    /// The arrival is accepted.
+    pub req_ready: Signal<Out, Bit>,
+    /// Flow of the arrival.
+    pub req_flow: Signal<In, Bits<FLOW_BITS>>,
+    /// PSN.
+    pub req_psn: Signal<In, Bits<24>>,
+    /// An out-of-order arrival may be taken too.
+    pub req_room: Signal<In, Bit>,
+    /// Handed on.
+    pub req_tag: Signal<In, Bits<12>>,
+    /// A verdict.
+    pub res_valid: Signal<Out, Bit>,
+    /// The verdict is taken.
+    pub res_ready: Signal<In, Bit>,
+    /// Flow of the verdict.
+    pub res_flow: Signal<Out, Bits<FLOW_BITS>>,
+    /// PSN of the arrival.
+    pub res_psn: Signal<Out, Bits<24>>,
+    /// The request's tag.
+    pub res_tag: Signal<Out, Bits<12>>,
+    /// The arrival is new and was taken.
+    pub res_accepted: Signal<Out, Bit>,
+    /// It had arrived before.
+    pub res_duplicate: Signal<Out, Bit>,
+    /// It lies beyond the window.
+    pub res_beyond: Signal<Out, Bit>,
+    /// It is new, but there was no room for it.
+    pub res_full: Signal<Out, Bit>,
+    /// Next expected PSN, after this arrival.
+    pub res_expected: Signal<Out, Bits<24>>,
+    /// How far this arrival moved it.
+    pub res_advance: Signal<Out, Bits<10>>,
+    /// Out-of-order degree: largest PSN less next expected, 0 in order.
+    pub res_ood: Signal<Out, Bits<10>>,
+    /// Packets that arrived out of order and wait.
+    pub res_waiting: Signal<Out, Bits<10>>,
+    gate: IssueGate<RECENT>,
+    sweep: InitSweep,
+    results: StreamFifo<Bits<104>, QUEUE_ADDRESS_BITS>,
+    first_missing: FirstMissing,
+    bases: Ram<Bits<18>, FLOW_BITS>,
+    largest: Ram<Bits<24>, FLOW_BITS>,
+    arrivals: Ram<Bits<24>, FLOW_BITS>,
+    runs: [Ram<Bits<7>, FLOW_BITS>; G],
+    bitmaps: Ram<Bits<64>, 13>,
+    held: Reg<Bit>,
+    held_flow: Reg<Bits<FLOW_BITS>>,
+    held_psn: Reg<Bits<24>>,
+    held_room: Reg<Bit>,
+    held_tag: Reg<Bits<12>>,
+    valid: Reg<Bits<9>>,
+    flow_7: Delay<Bits<FLOW_BITS>, 7>,
+    flow_9: Delay<Bits<FLOW_BITS>, 2>,
+    tag_9: Delay<Bits<12>, 9>,
+    psn_1: Reg<Bits<24>>,
+    psn_2: Reg<Bits<24>>,
+    psn_3: Reg<Bits<24>>,
+    psn_9: Delay<Bits<24>, 6>,
+    lap_1: Reg<Bit>,
+    lap_4: Delay<Bit, 3>,
+    slot_4: Delay<Bits<3>, 4>,
+    room_3: Delay<Bit, 3>,
+    bitmap_at_3: Delay<Bits<13>, 3>,
+    mask_1: Reg<Bits<64>>,
+    seen_2: Reg<Bit>,
+    bitmap_2: Reg<Bits<64>>,
+    bitmap_3: Reg<Bits<64>>,
+    word_2: Reg<Bits<64>>,
+    distance_2: Reg<Bits<18>>,
+    base_2: Reg<Bits<18>>,
+    base_5: Delay<Bits<18>, 3>,
+    base_6: Reg<Bits<18>>,
+    base_7: Reg<Bits<18>>,
+    expected_2: Reg<Bits<24>>,
+    expected_8: Delay<Bits<24>, 6>,
+    beyond_largest_2: Reg<Bits<24>>,
+    largest_2: Reg<Bits<24>>,
+    largest_3: Reg<Bits<24>>,
+    newest_3: Reg<Bits<24>>,
+    largest_4: Reg<Bits<24>>,
+    largest_7: Delay<Bits<24>, 3>,
+    largest_8: Reg<Bits<24>>,
+    arrivals_6: Delay<Bits<24>, 5>,
+    arrivals_7: Reg<Bits<24>>,
+    arrivals_8: Reg<Bits<24>>,
+    run_4: [Delay<Bits<7>, 3>; G],
+    run_5: [Reg<Bits<7>>; G],
+    run_6: [Reg<Bits<6>>; G],
+    run_7: [Reg<Bits<6>>; G],
+    stored_7: [Delay<Bits<7>, 2>; G],
+    missing_6: [Reg<Bit>; G],
+    in_window_3: Reg<Bit>,
+    before_3: Reg<Bit>,
+    seen_3: Reg<Bit>,
+    next_3: Reg<Bit>,
+    accepted_4: Reg<Bit>,
+    accepted_6: Delay<Bit, 2>,
+    accepted_9: Delay<Bit, 3>,
+    duplicate_4: Reg<Bit>,
+    beyond_4: Reg<Bit>,
+    full_4: Reg<Bit>,
+    duplicate_9: Delay<Bit, 5>,
+    beyond_9: Delay<Bit, 5>,
+    full_9: Delay<Bit, 5>,
+    lead_7: Reg<Bits<4>>,
+    new_expected_8: Reg<Bits<24>>,
+    new_expected_9: Reg<Bits<24>>,
+    advance_9: Reg<Bits<10>>,
+    ood_9: Reg<Bits<10>>,
+    waiting_9: Reg<Bits<10>>,
+    take: Signal<Local, Bit>,
+    low: Signal<Local, Bits<3>>,
+    base_lap: Signal<Local, Bit>,
+    lap_word: Signal<Local, Bits<64>>,
+    base_run: Signal<Local, Bits<6>>,
+    accepted: Signal<Local, Bit>,
+    new_run: Signal<Local, Bits<7>>,
+    low_5: Signal<Local, Bits<3>>,
+    lap_5: Signal<Local, Bit>,
+    missing: [Signal<Local, Bit>; G],
+    lead: Signal<Local, Bits<4>>,
+    new_base: Signal<Local, Bits<18>>,
+    lead_run: Signal<Local, Bits<6>>,
+    ahead: Signal<Local, Bits<24>>,
+    write: Signal<Local, Bit>,
+    init_low: Signal<Local, Bits<3>>,
+    init_slot: Signal<Local, Bits<3>>,
+    init_group_lap: Signal<Local, Bit>,
+    init_word: Signal<Local, Bits<64>>,
+    init_run: [Signal<Local, Bits<7>>; G],
+    init_mask: Reg<Bits<64>>,
+    slot_mask: Constant<Bits<3>>,
+    slot_bits: Constant<Bits<5>>,
+    groups: Constant<Bits<18>>,
+    all_groups: Constant<Bits<4>>,
+}
+
+fn signals<T: Default, const N: usize>() -> [T; N] {
+    std::array::from_fn(|_| T::default())
+}
+
+impl<const G: usize, const LG: usize> BitmapTracker<G, LG> {
+    /// For `flows` flows (a power of two, at most 1,024).
+    pub fn new(flows: usize) -> Self {
+        Self {
+            id: ModuleId::new(
+                format!("rondo_tracker_{}", 64 * G),
+                &format!(
+                    "Tracks arrivals in windows of {} PSNs, {flows} flows.\n\
+                     One arrival a clock across flows, a flow's own {OWN_FLOW_INTERVAL} clocks apart.\n\
+                     A suffix _n is the clock after issue in which the value is present.",
+                    64 * G
+                ),
+            ),
+            clk: Signal::default(),
+            rst: Signal::default(),
+            open_valid: Signal::default(),
+            open_ready: Signal::default(),
+            open_flow: Signal::default(),
+            open_psn: Signal::default(),
+            req_valid: Signal::default(),
+            req_ready: Signal::default(),
+            req_flow: Signal::default(),
+            req_psn: Signal::default(),
+            req_room: Signal::default(),
+            req_tag: Signal::default(),
+            res_valid: Signal::default(),
+            res_ready: Signal::default(),
+            res_flow: Signal::default(),
+            res_psn: Signal::default(),
+            res_tag: Signal::default(),
+            res_accepted: Signal::default(),
+            res_duplicate: Signal::default(),
+            res_beyond: Signal::default(),
+            res_full: Signal::default(),
+            res_expected: Signal::default(),
+            res_advance: Signal::default(),
+            res_ood: Signal::default(),
+            res_waiting: Signal::default(),
+            gate: IssueGate::default(),
+            sweep: InitSweep::new(flows, G),
+            results: StreamFifo::new("tracker"),
+            first_missing: FirstMissing::default(),
+            bases: Ram::new(flows),
+            largest: Ram::new(flows),
+            arrivals: Ram::new(flows),
+            runs: std::array::from_fn(|_| Ram::new(flows)),
+            bitmaps: Ram::new(flows * G),
+            held: Reg::default(),
+            held_flow: Reg::default(),
+            held_psn: Reg::default(),
+            held_room: Reg::default(),
+            held_tag: Reg::default(),
+            valid: Reg::default(),
+            flow_7: Delay::default(),
+            flow_9: Delay::default(),
+            tag_9: Delay::default(),
+            psn_1: Reg::default(),
+            psn_2: Reg::default(),
+            psn_3: Reg::default(),
+            psn_9: Delay::default(),
+            lap_1: Reg::default(),
+            lap_4: Delay::default(),
+            slot_4: Delay::default(),
+            room_3: Delay::default(),
+            bitmap_at_3: Delay::default(),
+            mask_1: Reg::default(),
+            seen_2: Reg::default(),
+            bitmap_2: Reg::default(),
+            bitmap_3: Reg::default(),
+            word_2: Reg::default(),
+            distance_2: Reg::default(),
+            base_2: Reg::default(),
+            base_5: Delay::default(),
+            base_6: Reg::default(),
+            base_7: Reg::default(),
+            expected_2: Reg::default(),
+            expected_8: Delay::default(),
+            beyond_largest_2: Reg::default(),
+            largest_2: Reg::default(),
+            largest_3: Reg::default(),
+            newest_3: Reg::default(),
+            largest_4: Reg::default(),
+            largest_7: Delay::default(),
+            largest_8: Reg::default(),
+            arrivals_6: Delay::default(),
+            arrivals_7: Reg::default(),
+            arrivals_8: Reg::default(),
+            run_4: signals(),
+            run_5: signals(),
+            run_6: signals(),
+            run_7: signals(),
+            stored_7: signals(),
+            missing_6: signals(),
+            in_window_3: Reg::default(),
+            before_3: Reg::default(),
+            seen_3: Reg::default(),
+            next_3: Reg::default(),
+            accepted_4: Reg::default(),
+            accepted_6: Delay::default(),
+            accepted_9: Delay::default(),
+            duplicate_4: Reg::default(),
+            beyond_4: Reg::default(),
+            full_4: Reg::default(),
+            duplicate_9: Delay::default(),
+            beyond_9: Delay::default(),
+            full_9: Delay::default(),
+            lead_7: Reg::default(),
+            new_expected_8: Reg::default(),
+            new_expected_9: Reg::default(),
+            advance_9: Reg::default(),
+            ood_9: Reg::default(),
+            waiting_9: Reg::default(),
+            take: Signal::default(),
+            low: Signal::default(),
+            base_lap: Signal::default(),
+            lap_word: Signal::default(),
+            base_run: Signal::default(),
+            accepted: Signal::default(),
+            new_run: Signal::default(),
+            low_5: Signal::default(),
+            lap_5: Signal::default(),
+            missing: signals(),
+            lead: Signal::default(),
+            new_base: Signal::default(),
+            lead_run: Signal::default(),
+            ahead: Signal::default(),
+            write: Signal::default(),
+            init_low: Signal::default(),
+            init_slot: Signal::default(),
+            init_group_lap: Signal::default(),
+            init_word: Signal::default(),
+            init_run: signals(),
+            init_mask: Reg::default(),
+            slot_mask: Constant::new((G as u64 - 1).into()),
+            slot_bits: Constant::new((LG as u64).into()),
+            groups: Constant::new((G as u64).into()),
+            all_groups: Constant::new((G as u64).into()),
+        }
+    }
+}
+
+impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, held, held_flow, held_psn, held_room, held_tag, valid);
+        dff_setup!(self, clk, psn_1, psn_2, psn_3, lap_1, mask_1, seen_2, bitmap_2, bitmap_3);
+        dff_setup!(self, clk, word_2, distance_2, base_2, base_6, base_7, expected_2);
+        dff_setup!(
+            self,
+            clk,
+            beyond_largest_2,
+            largest_2,
+            largest_3,
+            newest_3,
+            largest_4
+        );
+        dff_setup!(
+            self,
+            clk,
+            largest_8,
+            arrivals_7,
+            arrivals_8,
+            in_window_3,
+            before_3
+        );
+        dff_setup!(
+            self,
+            clk,
+            seen_3,
+            next_3,
+            accepted_4,
+            duplicate_4,
+            beyond_4,
+            full_4
+        );
+        dff_setup!(
+            self,
+            clk,
+            lead_7,
+            new_expected_8,
+            new_expected_9,
+            advance_9,
+            ood_9
+        );
+        dff_setup!(self, clk, waiting_9, init_mask);
+        clock!(self, clk, bases, largest, arrivals, bitmaps);
+        self.gate.clk.next = self.clk.val();
+        self.sweep.clk.next = self.clk.val();
+        self.results.clk.next = self.clk.val();
+        self.first_missing.clk.next = self.clk.val();
+        self.flow_7.clk.next = self.clk.val();
+        self.flow_9.clk.next = self.clk.val();
+        self.tag_9.clk.next = self.clk.val();
+        self.psn_9.clk.next = self.clk.val();
+        self.lap_4.clk.next = self.clk.val();
+        self.slot_4.clk.next = self.clk.val();
+        self.room_3.clk.next = self.clk.val();
+        self.bitmap_at_3.clk.next = self.clk.val();
+        self.base_5.clk.next = self.clk.val();
+        self.expected_8.clk.next = self.clk.val();
+        self.largest_7.clk.next = self.clk.val();
+        self.arrivals_6.clk.next = self.clk.val();
+        self.accepted_6.clk.next = self.clk.val();
+        self.accepted_9.clk.next = self.clk.val();
+        self.duplicate_9.clk.next = self.clk.val();
+        self.beyond_9.clk.next = self.clk.val();
+        self.full_9.clk.next = self.clk.val();
+        for i in 0..G {
+            self.runs[i].clock.next = self.clk.val();
+            self.run_4[i].clk.next = self.clk.val();
+            self.run_5[i].clock.next = self.clk.val();
+            self.run_6[i].clock.next = self.clk.val();
+            self.run_7[i].clock.next = self.clk.val();
+            self.stored_7[i].clk.next = self.clk.val();
+            self.missing_6[i].clock.next = self.clk.val();
+        }
+        self.gate.rst.next = self.rst.val();
+        self.sweep.rst.next = self.rst.val();
+        self.results.rst.next = self.rst.val();
+
+        // Door: one arrival waits until the gate lets it in.
+        self.gate.waiting.next = self.held.q.val();
+        self.gate.flow.next = self.held_flow.q.val();
+        self.gate.busy.next = self.sweep.busy.val();
+        self.gate.popped.next = self.results.valid.val() && self.res_ready.val();
+        self.take.next = !self.sweep.busy.val() && (!self.held.q.val() || self.gate.issue.val());
+        self.req_ready.next = self.take.val();
+        if self.gate.issue.val() {
+            self.held.d.next = false;
+        }
+        if self.take.val() && self.req_valid.val() {
+            self.held.d.next = true;
+            self.held_flow.d.next = self.req_flow.val();
+            self.held_psn.d.next = self.req_psn.val();
+            self.held_room.d.next = self.req_room.val();
+            self.held_tag.d.next = self.req_tag.val();
+        }
+        // valid[n - 1]: an arrival is at t + n.
+        self.valid.d.next =
+            (self.valid.q.val() << 1) | bit_cast::<9, 1>(self.gate.issue.val().into());
+        self.sweep.open_valid.next = self.open_valid.val();
+        self.sweep.open_flow.next = self.open_flow.val();
+        self.sweep.open_psn.next = self.open_psn.val();
+        self.open_ready.next = self.sweep.open_ready.val();
+
+        // t: read; the PSN says which bit of which word, and in which lap.
+        self.bases.read_address.next = self.held_flow.q.val();
+        self.largest.read_address.next = self.held_flow.q.val();
+        self.arrivals.read_address.next = self.held_flow.q.val();
+        self.slot_4.d.next = bit_cast::<3, 24>(self.held_psn.q.val() >> 6) & self.slot_mask.val();
+        self.bitmap_at_3.d.next = (bit_cast::<13, FLOW_BITS>(self.held_flow.q.val())
+            << self.slot_bits.val())
+            | bit_cast::<13, 3>(
+                bit_cast::<3, 24>(self.held_psn.q.val() >> 6) & self.slot_mask.val(),
+            );
+        self.bitmaps.read_address.next = (bit_cast::<13, FLOW_BITS>(self.held_flow.q.val())
+            << self.slot_bits.val())
+            | bit_cast::<13, 3>(
+                bit_cast::<3, 24>(self.held_psn.q.val() >> 6) & self.slot_mask.val(),
+            );
+        self.lap_1.d.next = ((self.held_psn.q.val() >> 6) >> self.slot_bits.val()).get_bit(0);
+        self.mask_1.d.next = bits::<64>(1) << self.held_psn.q.val().get_bits::<6>(0);
+        self.psn_1.d.next = self.held_psn.q.val();
+        self.flow_7.d.next = self.held_flow.q.val();
+        self.flow_9.d.next = self.flow_7.q.val();
+        self.tag_9.d.next = self.held_tag.q.val();
+        self.room_3.d.next = self.held_room.q.val();
+
+        // t + 1: place of the PSN, old bit, new word, next expected PSN.
+        self.psn_2.d.next = self.psn_1.q.val();
+        self.psn_3.d.next = self.psn_2.q.val();
+        self.psn_9.d.next = self.psn_3.q.val();
+        self.lap_4.d.next = self.lap_1.q.val();
+        self.distance_2.d.next =
+            bit_cast::<18, 24>(self.psn_1.q.val() >> 6) - self.bases.read_data.val();
+        self.lap_word.next = 0.into();
+        if self.lap_1.q.val() {
+            self.lap_word.next = !bits::<64>(0);
+        }
+        self.seen_2.d.next =
+            ((self.bitmaps.read_data.val() ^ self.lap_word.val()) & self.mask_1.q.val()).any();
+        // An arrived PSN's bit differs from its lap.
+        self.bitmap_2.d.next = self.bitmaps.read_data.val() | self.mask_1.q.val();
+        if self.lap_1.q.val() {
+            self.bitmap_2.d.next = self.bitmaps.read_data.val() & !self.mask_1.q.val();
+        }
+        self.word_2.d.next =
+            (self.bitmaps.read_data.val() ^ self.lap_word.val()) | self.mask_1.q.val();
+        self.low.next = bit_cast::<3, 18>(self.bases.read_data.val()) & self.slot_mask.val();
+        self.base_run.next = self.runs[0].read_data.val().get_bits::<6>(0);
+        for i in 1..G {
+            if self.low.val() == i.to_bits() {
+                self.base_run.next = self.runs[i].read_data.val().get_bits::<6>(0);
+            }
+        }
+        self.expected_2.d.next = (bit_cast::<24, 18>(self.bases.read_data.val()) << 6)
+            | bit_cast::<24, 6>(self.base_run.val());
+        self.base_2.d.next = self.bases.read_data.val();
+        self.beyond_largest_2.d.next = self.psn_1.q.val() - self.largest.read_data.val();
+        self.largest_2.d.next = self.largest.read_data.val();
+        self.arrivals_6.d.next = self.arrivals.read_data.val();
+        for i in 0..G {
+            self.runs[i].read_address.next = self.held_flow.q.val();
+            self.run_4[i].d.next = self.runs[i].read_data.val();
+        }
+
+        // t + 2: classify.
+        self.in_window_3.d.next = self.distance_2.q.val() < self.groups.val();
+        self.before_3.d.next = self.distance_2.q.val().get_bit(17);
+        self.seen_3.d.next = self.seen_2.q.val();
+        self.next_3.d.next = self.psn_2.q.val() == self.expected_2.q.val();
+        self.bitmap_3.d.next = self.bitmap_2.q.val();
+        self.first_missing.word.next = self.word_2.q.val();
+        self.largest_3.d.next = self.largest_2.q.val();
+        self.newest_3.d.next = self.psn_2.q.val();
+        if self.beyond_largest_2.q.val().get_bit(23) {
+            self.newest_3.d.next = self.largest_2.q.val();
+        }
+
+        // t + 3: the verdict, and the bit.
+        self.accepted.next = self.in_window_3.q.val()
+            && !self.seen_3.q.val()
+            && (self.room_3.q.val() || self.next_3.q.val());
+        self.accepted_4.d.next = self.accepted.val();
+        self.duplicate_4.d.next =
+            self.before_3.q.val() || (self.in_window_3.q.val() && self.seen_3.q.val());
+        self.beyond_4.d.next = !self.before_3.q.val() && !self.in_window_3.q.val();
+        self.full_4.d.next = self.in_window_3.q.val()
+            && !self.seen_3.q.val()
+            && !self.room_3.q.val()
+            && !self.next_3.q.val();
+        self.bitmaps.write_enable.next =
+            (self.accepted.val() && self.valid.q.val().get_bit(2)) || self.sweep.write.val();
+        self.bitmaps.write_address.next = self.bitmap_at_3.q.val();
+        self.bitmaps.write_data.next = self.bitmap_3.q.val();
+        self.largest_4.d.next = self.largest_3.q.val();
+        if self.accepted.val() {
+            self.largest_4.d.next = self.newest_3.q.val();
+        }
+        self.accepted_6.d.next = self.accepted_4.q.val();
+        self.accepted_9.d.next = self.accepted_6.q.val();
+        self.duplicate_9.d.next = self.duplicate_4.q.val();
+        self.beyond_9.d.next = self.beyond_4.q.val();
+        self.full_9.d.next = self.full_4.q.val();
+        self.largest_7.d.next = self.largest_4.q.val();
+
+        // t + 4: the arrival's group has a new run; a full one reads as 0 of the next lap.
+        self.new_run.next = self.first_missing.run.val();
+        if self.lap_4.q.val() {
+            self.new_run.next = self.first_missing.run.val() ^ 64;
+        }
+        for i in 0..G {
+            self.run_5[i].d.next = self.run_4[i].q.val();
+            if self.accepted_4.q.val() && (self.slot_4.q.val() == i.to_bits()) {
+                self.run_5[i].d.next = self.new_run.val();
+            }
+        }
+
+        // t + 5: which groups miss PSNs, base group first.
+        self.base_5.d.next = self.base_2.q.val();
+        self.base_6.d.next = self.base_5.q.val();
+        self.base_7.d.next = self.base_6.q.val();
+        self.low_5.next = bit_cast::<3, 18>(self.base_5.q.val()) & self.slot_mask.val();
+        self.lap_5.next = (self.base_5.q.val() >> self.slot_bits.val()).get_bit(0);
+        for i in 0..G {
+            self.missing[i].next = !(self.run_5[i].q.val().get_bit(6)
+                ^ (self.lap_5.val() ^ (self.low_5.val() > i.to_bits())));
+            self.stored_7[i].d.next = self.run_5[i].q.val();
+        }
+        for i in 0..G {
+            self.missing_6[i].d.next = self.missing[i].val();
+            self.run_6[i].d.next = self.run_5[i].q.val().get_bits::<6>(0);
+            for g in G..(G + 1) {
+                for s in 1..G {
+                    if self.low_5.val() == s.to_bits() {
+                        self.missing_6[i].d.next = self.missing[(i + s) % g].val();
+                        self.run_6[i].d.next = self.run_5[(i + s) % g].q.val().get_bits::<6>(0);
+                    }
+                }
+            }
+            self.run_7[i].d.next = self.run_6[i].q.val();
+        }
+
+        // t + 6: how many groups from the base on are complete.
+        self.lead.next = self.all_groups.val();
+        for g in G..(G + 1) {
+            for i in 1..(G + 1) {
+                if self.missing_6[g - i].q.val() {
+                    self.lead.next = (g - i).to_bits();
+                }
+            }
+        }
+        self.lead_7.d.next = self.lead.val();
+        self.arrivals_7.d.next = self.arrivals_6.q.val();
+        if self.accepted_6.q.val() {
+            self.arrivals_7.d.next = self.arrivals_6.q.val() + 1;
+        }
+
+        // t + 7: new base; write back. With all groups complete the run is the base slot's, 0.
+        self.new_base.next = self.base_7.q.val() + bit_cast::<18, 4>(self.lead_7.q.val());
+        self.lead_run.next = self.run_7[0].q.val();
+        for i in 1..G {
+            if self.lead_7.q.val() == i.to_bits() {
+                self.lead_run.next = self.run_7[i].q.val();
+            }
+        }
+        self.write.next = self.valid.q.val().get_bit(6);
+        self.bases.write_enable.next = self.write.val() || self.sweep.write.val();
+        self.bases.write_address.next = self.flow_7.q.val();
+        self.bases.write_data.next = self.new_base.val();
+        self.largest.write_enable.next = self.write.val() || self.sweep.write.val();
+        self.largest.write_address.next = self.flow_7.q.val();
+        self.largest.write_data.next = self.largest_7.q.val();
+        self.arrivals.write_enable.next = self.write.val() || self.sweep.write.val();
+        self.arrivals.write_address.next = self.flow_7.q.val();
+        self.arrivals.write_data.next = self.arrivals_7.q.val();
+        for i in 0..G {
+            self.runs[i].write_enable.next = self.write.val() || self.sweep.write.val();
+            self.runs[i].write_address.next = self.flow_7.q.val();
+            self.runs[i].write_data.next = self.stored_7[i].q.val();
+        }
+        self.new_expected_8.d.next =
+            (bit_cast::<24, 18>(self.new_base.val()) << 6) | bit_cast::<24, 6>(self.lead_run.val());
+        self.expected_8.d.next = self.expected_2.q.val();
+        self.largest_8.d.next = self.largest_7.q.val();
+        self.arrivals_8.d.next = self.arrivals_7.q.val();
+
+        // t + 8: distances.
+        self.new_expected_9.d.next = self.new_expected_8.q.val();
+        self.advance_9.d.next = bit_cast::<10, 24>(self.new_expected_8.q.val())
+            - bit_cast::<10, 24>(self.expected_8.q.val());
+        self.waiting_9.d.next = bit_cast::<10, 24>(self.arrivals_8.q.val())
+            - bit_cast::<10, 24>(self.new_expected_8.q.val());
+        self.ahead.next = self.largest_8.q.val() - self.new_expected_8.q.val();
+        self.ood_9.d.next = bit_cast::<10, 24>(self.ahead.val());
+        if self.ahead.val().get_bit(23) {
+            self.ood_9.d.next = 0.into();
+        }
+
+        // t + 9: answer.
+        self.results.push.next = self.valid.q.val().get_bit(8);
+        self.results.push_data.next = bit_cast::<104, 24>(self.psn_9.q.val())
+            | (bit_cast::<104, 24>(self.new_expected_9.q.val()) << 24)
+            | (bit_cast::<104, 10>(self.advance_9.q.val()) << 48)
+            | (bit_cast::<104, 10>(self.ood_9.q.val()) << 58)
+            | (bit_cast::<104, 10>(self.waiting_9.q.val()) << 68)
+            | (bit_cast::<104, 1>(self.accepted_9.q.val().into()) << 78)
+            | (bit_cast::<104, 1>(self.duplicate_9.q.val().into()) << 79)
+            | (bit_cast::<104, 1>(self.beyond_9.q.val().into()) << 80)
+            | (bit_cast::<104, 1>(self.full_9.q.val().into()) << 81)
+            | (bit_cast::<104, 12>(self.tag_9.q.val()) << 82)
+            | (bit_cast::<104, FLOW_BITS>(self.flow_9.q.val()) << 94);
+        self.results.ready.next = self.res_ready.val();
+        self.res_valid.next = self.results.valid.val();
+        self.res_psn.next = self.results.data.val().get_bits::<24>(0);
+        self.res_expected.next = self.results.data.val().get_bits::<24>(24);
+        self.res_advance.next = self.results.data.val().get_bits::<10>(48);
+        self.res_ood.next = self.results.data.val().get_bits::<10>(58);
+        self.res_waiting.next = self.results.data.val().get_bits::<10>(68);
+        self.res_accepted.next = self.results.data.val().get_bit(78);
+        self.res_duplicate.next = self.results.data.val().get_bit(79);
+        self.res_beyond.next = self.results.data.val().get_bit(80);
+        self.res_full.next = self.results.data.val().get_bit(81);
+        self.res_tag.next = self.results.data.val().get_bits::<12>(82);
+        self.res_flow.next = self.results.data.val().get_bits::<FLOW_BITS>(94);
+
+        // Init sweep: PSNs before the first count as arrived, all later ones as missing.
+        self.init_low.next = bit_cast::<3, 24>(self.sweep.psn.val() >> 6) & self.slot_mask.val();
+        self.init_slot.next = self.sweep.sub.val().get_bits::<3>(0);
+        self.init_group_lap.next = ((self.sweep.psn.val() >> 6) >> self.slot_bits.val()).get_bit(0);
+        self.init_mask.d.next = (bits::<64>(1) << self.sweep.psn.val().get_bits::<6>(0)) - 1;
+        self.init_word.next = 0.into();
+        if self.init_slot.val() == self.init_low.val() {
+            self.init_word.next = self.init_mask.q.val();
+        }
+        if self.sweep.write.val() {
+            self.bitmaps.write_address.next = (bit_cast::<13, FLOW_BITS>(self.sweep.flow.val())
+                << self.slot_bits.val())
+                | bit_cast::<13, 3>(self.init_slot.val());
+            self.bitmaps.write_data.next = self.init_word.val();
+            if self.init_group_lap.val() ^ (self.init_slot.val() < self.init_low.val()) {
+                self.bitmaps.write_data.next = !self.init_word.val();
+            }
+            self.bases.write_address.next = self.sweep.flow.val();
+            self.bases.write_data.next = bit_cast::<18, 24>(self.sweep.psn.val() >> 6);
+            self.largest.write_address.next = self.sweep.flow.val();
+            self.largest.write_data.next = self.sweep.psn.val() - 1;
+            self.arrivals.write_address.next = self.sweep.flow.val();
+            self.arrivals.write_data.next = self.sweep.psn.val();
+        }
+        for i in 0..G {
+            self.init_run[i].next = 0.into();
+            if self.init_low.val() == i.to_bits() {
+                self.init_run[i].next = self.sweep.psn.val().get_bits::<6>(0).get_bits::<7>(0);
+            }
+            if self.sweep.write.val() {
+                self.runs[i].write_address.next = self.sweep.flow.val();
+                self.runs[i].write_data.next = self.init_run[i].val();
+                if self.init_group_lap.val() ^ (self.init_low.val() > i.to_bits()) {
+                    self.runs[i].write_data.next = self.init_run[i].val() ^ 64;
+                }
+            }
+        }
+
+        if self.rst.val() {
+            self.held.d.next = false;
+            self.valid.d.next = 0.into();
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The tracker's stimulus and model.
+
+use super::driver::first_psn;
+use super::{Pace, Rows, Source};
+use crate::lockstep::{Bench, RESET_CLOCKS};
+use crate::{SimError, Verilog};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use rondo_models::cycle::tracker::{Arrival, Inputs, Tracker};
+use rondo_models::tracker::Verdict;
+
+struct At {
+    rst: usize,
+    open: [usize; 3],
+    req: [usize; 5],
+    res_ready: usize,
+    open_ready: usize,
+    req_ready: usize,
+    res: [usize; 12],
+}
+
+/// Arrivals of a flow: in order with gaps that are filled later, duplicates, strays.
+#[derive(Clone)]
+struct Flow {
+    /// All PSNs before it were offered, but for `gaps`.
+    next: u32,
+    gaps: Vec<u32>,
+}
+
+/// Random arrivals: order, loss that is made good, duplicates, PSNs out of the window.
+pub struct TrackerBench {
+    rng: SmallRng,
+    at: At,
+    model: Tracker,
+    window: u32,
+    clock: u64,
+    flows: Vec<Flow>,
+    hot: u16,
+    reset_left: u32,
+    open: Source<(u16, u32)>,
+    req: Source<Arrival>,
+    ready: Pace,
+    room: Pace,
+}
+
+impl TrackerBench {
+    /// For the tracker `v` of windows of `window` PSNs and `flows` flows.
+    ///
+    /// # Errors
+    /// [`SimError::NoPort`] when `v` is another block.
+    pub fn new(v: &Verilog, window: usize, flows: usize, seed: u64) -> Result<Self, SimError> {
+        let r = Rows::new(v);
+        let at = At {
+            rst: r.input("rst")?,
+            open: r.inputs(["open_valid", "open_flow", "open_psn"])?,
+            req: r.inputs(["req_valid", "req_flow", "req_psn", "req_room", "req_tag"])?,
+            res_ready: r.input("res_ready")?,
+            open_ready: r.output("open_ready")?,
+            req_ready: r.output("req_ready")?,
+            res: r.outputs([
+                "res_valid",
+                "res_flow",
+                "res_psn",
+                "res_tag",
+                "res_accepted",
+                "res_duplicate",
+                "res_beyond",
+                "res_full",
+                "res_expected",
+                "res_advance",
+                "res_ood",
+                "res_waiting",
+            ])?,
+        };
+        let fresh = Flow {
+            next: 0,
+            gaps: Vec::new(),
+        };
+        Ok(Self {
+            rng: SmallRng::seed_from_u64(seed),
+            at,
+            model: Tracker::new(window, flows),
+            window: window as u32,
+            clock: 0,
+            flows: vec![fresh; flows],
+            hot: 0,
+            reset_left: RESET_CLOCKS as u32,
+            open: Source::new(Pace::RARE),
+            req: Source::new(Pace::MIXED),
+            ready: Pace::new(Pace::MIXED),
+            room: Pace::new(&[256, 256, 240, 64]),
+        })
+    }
+}
+
+impl Flow {
+    /// The PSN that arrives next.
+    fn arrival(&mut self, rng: &mut SmallRng, window: u32) -> u32 {
+        match rng.random_range(0..100) {
+            // A stray: anywhere near the window's ends.
+            0 => {
+                self.next
+                    .wrapping_add(rng.random_range(0..3 * window))
+                    .wrapping_sub(window)
+                    & 0xff_ffff
+            }
+            // A duplicate of something recent.
+            1..=5 => self.next.wrapping_sub(rng.random_range(1..80)) & 0xff_ffff,
+            // Fill a gap, oldest first as often as any.
+            6..=45 if !self.gaps.is_empty() => {
+                let i = if rng.random() {
+                    0
+                } else {
+                    rng.random_range(0..self.gaps.len())
+                };
+                self.gaps.remove(i)
+            }
+            // Leave gaps, rarely long ones.
+            46..=60 if self.gaps.len() < window as usize / 2 => {
+                let long = rng.random_range(0..40) == 0;
+                for _ in 0..rng.random_range(1..if long { window / 2 } else { 4 }) {
+                    self.gaps.push(self.next);
+                    self.next = (self.next + 1) & 0xff_ffff;
+                }
+                self.take_next()
+            }
+            _ => self.take_next(),
+        }
+    }
+
+    fn take_next(&mut self) -> u32 {
+        let psn = self.next;
+        self.next = (self.next + 1) & 0xff_ffff;
+        psn
+    }
+}
+
+impl Bench for TrackerBench {
+    fn drive(&mut self, inputs: &mut [u64]) {
+        let count = self.flows.len() as u16;
+        if self.reset_left == 0 && self.rng.random_range(0..60_000) == 0 {
+            self.reset_left = self.rng.random_range(1..4);
+        }
+        if self.clock % 512 == 0 {
+            self.hot = self.rng.random_range(0..count);
+        }
+        let rng = &mut self.rng;
+        let a = &self.at;
+        inputs[a.rst] = (self.reset_left > 0).into();
+        self.reset_left = self.reset_left.saturating_sub(1);
+        let open = self.open.offer(rng, |rng| {
+            (rng.random_range(0..20) == 0).then(|| (rng.random_range(0..count), first_psn(rng)))
+        });
+        inputs[a.open[0]] = open.is_some().into();
+        if let Some((flow, psn)) = open {
+            inputs[a.open[1]] = flow.into();
+            inputs[a.open[2]] = psn.into();
+        }
+        let (flows, hot, clock, window) = (&mut self.flows, self.hot, self.clock, self.window);
+        let room = self.room.active(rng);
+        let req = self.req.offer(rng, |rng| {
+            let flow = match rng.random_range(0..4) {
+                0 => hot,
+                1 => (clock % u64::from(count)) as u16,
+                _ => rng.random_range(0..count),
+            };
+            Some(Arrival {
+                flow,
+                psn: flows[usize::from(flow)].arrival(rng, window),
+                room,
+                tag: rng.random_range(0..1 << 12),
+            })
+        });
+        inputs[a.req[0]] = req.is_some().into();
+        if let Some(q) = req {
+            inputs[a.req[1]] = q.flow.into();
+            inputs[a.req[2]] = q.psn.into();
+            inputs[a.req[3]] = q.room.into();
+            inputs[a.req[4]] = q.tag.into();
+        }
+        inputs[a.res_ready] = self.ready.active(rng).into();
+        self.clock += 1;
+    }
+
+    fn model(&mut self, inputs: &[u64], expected: &mut [u64]) {
+        let a = &self.at;
+        let on = |i: usize| inputs[i] != 0;
+        let out = self.model.step(&Inputs {
+            rst: on(a.rst),
+            open: on(a.open[0]).then(|| (inputs[a.open[1]] as u16, inputs[a.open[2]] as u32)),
+            req: on(a.req[0]).then(|| Arrival {
+                flow: inputs[a.req[1]] as u16,
+                psn: inputs[a.req[2]] as u32,
+                room: on(a.req[3]),
+                tag: inputs[a.req[4]] as u16,
+            }),
+            res_ready: on(a.res_ready),
+        });
+        expected[a.open_ready] = out.idle.into();
+        expected[a.req_ready] = out.req_ready.into();
+        expected[a.res[0]] = out.res.is_some().into();
+        if let Some(j) = out.res {
+            let o = j.outcome;
+            let row = [
+                1,
+                j.arrival.flow.into(),
+                j.arrival.psn.into(),
+                j.arrival.tag.into(),
+                (o.verdict == Verdict::Accepted).into(),
+                (o.verdict == Verdict::Duplicate).into(),
+                (o.verdict == Verdict::Beyond).into(),
+                (o.verdict == Verdict::Full).into(),
+                o.expected.value().into(),
+                o.advance.into(),
+                o.ood.into(),
+                o.waiting.into(),
+            ];
+            for (at, v) in a.res.iter().zip(row) {
+                expected[*at] = v;
+            }
+        }
+    }
+
+    fn observe(&mut self, inputs: &[u64], outputs: &[u64]) {
+        let a = &self.at;
+        if inputs[a.rst] != 0 {
+            for f in &mut self.flows {
+                f.next = 0;
+                f.gaps.clear();
+            }
+            self.open.reset();
+            self.req.reset();
+            return;
+        }
+        self.req.taken(outputs[a.req_ready] != 0);
+        if let Some((flow, psn)) = self.open.taken(outputs[a.open_ready] != 0) {
+            let f = &mut self.flows[usize::from(flow)];
+            f.next = psn;
+            f.gaps.clear();
+        }
+    }
+}
