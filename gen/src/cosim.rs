@@ -2,7 +2,9 @@
 
 use crate::shape::{Block, Shape};
 use crate::verilog::{Design, Direction, VerilogError};
-use rondo_sim::bench::{PickerBench, SelectorBench, TrackerBench};
+use rondo_sim::bench::{
+    PickerBench, ReceiverBench, ReorderBench, SelectorBench, SenderBench, TrackerBench,
+};
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
 
@@ -49,5 +51,14 @@ pub fn bench(
         Block::Selector => Box::new(SelectorBench::new(v, shape.paths, shape.flows, seed)?),
         Block::Picker => Box::new(PickerBench::new(v, shape.window, shape.flows, seed)?),
         Block::Tracker => Box::new(TrackerBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Reorder => Box::new(ReorderBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Sender => Box::new(SenderBench::new(
+            v,
+            shape.paths,
+            shape.window,
+            shape.flows,
+            seed,
+        )?),
+        Block::Receiver => Box::new(ReceiverBench::new(v, shape.window, shape.flows, seed)?),
     })
 }

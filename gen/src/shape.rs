@@ -2,7 +2,9 @@
 
 use crate::verilog::{print_design, Design, VerilogError};
 use rondo_hdl::picker::PsnPicker;
+use rondo_hdl::reorder::ReorderBuffer;
 use rondo_hdl::selector::DeficitSelector;
+use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
@@ -72,11 +74,24 @@ pub enum Block {
     Picker,
     /// Bitmap tracker.
     Tracker,
+    /// Reorder buffer.
+    Reorder,
+    /// Sender datapath.
+    Sender,
+    /// Receiver datapath.
+    Receiver,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 3] = [Block::Selector, Block::Picker, Block::Tracker];
+    pub const ALL: [Block; 6] = [
+        Block::Selector,
+        Block::Picker,
+        Block::Tracker,
+        Block::Reorder,
+        Block::Sender,
+        Block::Receiver,
+    ];
 
     /// Its name on the command line and in reports.
     pub fn name(self) -> &'static str {
@@ -84,6 +99,9 @@ impl Block {
             Block::Selector => "selector",
             Block::Picker => "picker",
             Block::Tracker => "tracker",
+            Block::Reorder => "reorder",
+            Block::Sender => "sender",
+            Block::Receiver => "receiver",
         }
     }
 
@@ -114,6 +132,36 @@ impl Block {
                 256 => Box::new(BitmapTracker::<4, 2>::new(flows)),
                 _ => Box::new(BitmapTracker::<8, 3>::new(flows)),
             },
+            Block::Reorder => match shape.window {
+                128 => Box::new(ReorderBuffer::<7>::new(flows)),
+                256 => Box::new(ReorderBuffer::<8>::new(flows)),
+                _ => Box::new(ReorderBuffer::<9>::new(flows)),
+            },
+            Block::Sender => sender(shape),
+            Block::Receiver => match shape.window {
+                128 => Box::new(ReceiverDatapath::<2, 1, 7>::new(flows)),
+                256 => Box::new(ReceiverDatapath::<4, 2, 8>::new(flows)),
+                _ => Box::new(ReceiverDatapath::<8, 3, 9>::new(flows)),
+            },
         }
+    }
+}
+
+/// The sender datapath: the one block that depends on both paths and window.
+fn sender(shape: Shape) -> Box<dyn RustHdlBlock> {
+    let flows = shape.flows;
+    match (shape.paths, shape.window) {
+        (2, 128) => Box::new(SenderDatapath::<2, 1, 1, 2, 1>::new(flows)),
+        (2, 256) => Box::new(SenderDatapath::<2, 1, 1, 4, 2>::new(flows)),
+        (2, _) => Box::new(SenderDatapath::<2, 1, 1, 8, 3>::new(flows)),
+        (4, 128) => Box::new(SenderDatapath::<4, 1, 2, 2, 1>::new(flows)),
+        (4, 256) => Box::new(SenderDatapath::<4, 1, 2, 4, 2>::new(flows)),
+        (4, _) => Box::new(SenderDatapath::<4, 1, 2, 8, 3>::new(flows)),
+        (8, 128) => Box::new(SenderDatapath::<8, 2, 3, 2, 1>::new(flows)),
+        (8, 256) => Box::new(SenderDatapath::<8, 2, 3, 4, 2>::new(flows)),
+        (8, _) => Box::new(SenderDatapath::<8, 2, 3, 8, 3>::new(flows)),
+        (_, 128) => Box::new(SenderDatapath::<16, 4, 4, 2, 1>::new(flows)),
+        (_, 256) => Box::new(SenderDatapath::<16, 4, 4, 4, 2>::new(flows)),
+        (_, _) => Box::new(SenderDatapath::<16, 4, 4, 8, 3>::new(flows)),
     }
 }

@@ -8,6 +8,8 @@
 
 pub mod picker;
 pub mod prim;
+pub mod reorder;
 pub mod selector;
 pub mod stream;
+pub mod top;
 pub mod tracker;

@@ -16,4 +16,5 @@ pub mod cycle;
 pub mod deficit;
 pub mod picker;
 pub mod psn;
+pub mod reorder;
 pub mod tracker;

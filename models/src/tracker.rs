@@ -66,7 +66,7 @@ impl ArrivalWindow {
     }
 
     fn slot(&self, psn: Psn) -> usize {
-        (psn.value() / GROUP_PSNS & (self.groups - 1)) as usize
+        ((psn.value() / GROUP_PSNS) & (self.groups - 1)) as usize
     }
 
     /// Takes an arrival. With `room` false only the next expected PSN is accepted.

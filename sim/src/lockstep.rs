@@ -37,6 +37,8 @@ pub struct Outcome {
     pub compared: u64,
     /// First difference.
     pub mismatch: Option<Mismatch>,
+    /// Transfers (valid and ready) on each port: that the run was not an idle one.
+    pub transfers: Vec<(String, u64)>,
     /// Wall-clock time of the loop.
     pub elapsed: Duration,
 }
@@ -55,6 +57,48 @@ struct Compared {
     words: usize,
     /// Word of the `valid` that qualifies it.
     valid: Option<usize>,
+}
+
+/// A valid/ready port: where both are.
+struct Stream {
+    name: String,
+    valid: (bool, usize),
+    ready: (bool, usize),
+    transfers: u64,
+}
+
+impl Stream {
+    #[inline]
+    fn count(&mut self, inputs: &[u64], outputs: &[u64]) {
+        let on = |(output, at): (bool, usize)| if output { outputs[at] } else { inputs[at] };
+        self.transfers += on(self.valid) & on(self.ready);
+    }
+}
+
+/// Every `<stream>_valid` that has a `<stream>_ready`.
+fn streams(v: &Verilog) -> Vec<Stream> {
+    let mut at = std::collections::HashMap::new();
+    let (mut words_in, mut words_out) = (0, 0);
+    for p in v.inputs() {
+        at.insert(p.name.as_str(), (false, words_in));
+        words_in += p.words();
+    }
+    for p in v.outputs() {
+        at.insert(p.name.as_str(), (true, words_out));
+        words_out += p.words();
+    }
+    v.ports
+        .iter()
+        .filter_map(|p| {
+            let name = p.name.strip_suffix("_valid")?;
+            Some(Stream {
+                name: name.to_owned(),
+                valid: at[p.name.as_str()],
+                ready: *at.get(format!("{name}_ready").as_str())?,
+                transfers: 0,
+            })
+        })
+        .collect()
 }
 
 /// How to run.
@@ -120,6 +164,7 @@ pub fn run(
     let mut outputs = vec![0u64; words_out];
     let mut expected = vec![0u64; words_out];
     let compared = comparison(v);
+    let mut streams = streams(v);
     let mut outcome = Outcome::default();
     let start = Instant::now();
     for clock in 0..how.cycles {
@@ -149,12 +194,16 @@ pub fn run(
             }
         }
         bench.observe(&inputs, &outputs);
+        for s in &mut streams {
+            s.count(&inputs, &outputs);
+        }
         outcome.cycles = clock + 1;
         if clock % 16_384 == 0 && !progress(clock) {
             break;
         }
     }
     outcome.elapsed = start.elapsed();
+    outcome.transfers = streams.into_iter().map(|s| (s.name, s.transfers)).collect();
     Ok(outcome)
 }
 

@@ -10,6 +10,7 @@ use rondo::shape::{Block, Shape};
 use rondo_sim::dut::WaveFile;
 use rondo_sim::lockstep::{self, Mismatch, Outcome};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Compare the generated Verilog with its model on every clock.
@@ -53,6 +54,7 @@ struct BlockReport {
     compared: u64,
     mismatches: u64,
     cycles_per_second: f64,
+    transfers: BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_mismatch: Option<MismatchReport>,
 }
@@ -203,6 +205,7 @@ fn block_report(block: Block, o: &Outcome, first: Option<MismatchReport>) -> Blo
         compared: o.compared,
         mismatches: u64::from(first.is_some()),
         cycles_per_second: o.cycles_per_second().round(),
+        transfers: o.transfers.iter().cloned().collect(),
         first_mismatch: first,
     }
 }

@@ -6,7 +6,10 @@
 
 mod door;
 pub mod picker;
+pub mod receiver;
+pub mod reorder;
 pub mod selector;
+pub mod sender;
 pub mod tracker;
 
 pub use door::{Gate, OutputQueue, Pipe, Sweep, DRAIN_CLOCKS, QUEUE_DEPTH};

@@ -164,6 +164,12 @@ impl<T: Copy> Source<T> {
         }
     }
 
+    /// The item on the port.
+    #[inline]
+    pub fn peek(&self) -> Option<T> {
+        self.pending
+    }
+
     /// Drops the item: the block was reset.
     pub fn reset(&mut self) {
         self.pending = None;

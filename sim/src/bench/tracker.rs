@@ -1,6 +1,7 @@
 //! The tracker's stimulus and model.
 
 use super::driver::first_psn;
+use super::packets::Flow;
 use super::{Pace, Rows, Source};
 use crate::lockstep::{Bench, RESET_CLOCKS};
 use crate::{SimError, Verilog};
@@ -17,14 +18,6 @@ struct At {
     open_ready: usize,
     req_ready: usize,
     res: [usize; 12],
-}
-
-/// Arrivals of a flow: in order with gaps that are filled later, duplicates, strays.
-#[derive(Clone)]
-struct Flow {
-    /// All PSNs before it were offered, but for `gaps`.
-    next: u32,
-    gaps: Vec<u32>,
 }
 
 /// Random arrivals: order, loss that is made good, duplicates, PSNs out of the window.
@@ -72,17 +65,13 @@ impl TrackerBench {
                 "res_waiting",
             ])?,
         };
-        let fresh = Flow {
-            next: 0,
-            gaps: Vec::new(),
-        };
         Ok(Self {
             rng: SmallRng::seed_from_u64(seed),
             at,
             model: Tracker::new(window, flows),
             window: window as u32,
             clock: 0,
-            flows: vec![fresh; flows],
+            flows: vec![Flow::default(); flows],
             hot: 0,
             reset_left: RESET_CLOCKS as u32,
             open: Source::new(Pace::RARE),
@@ -90,48 +79,6 @@ impl TrackerBench {
             ready: Pace::new(Pace::MIXED),
             room: Pace::new(&[256, 256, 240, 64]),
         })
-    }
-}
-
-impl Flow {
-    /// The PSN that arrives next.
-    fn arrival(&mut self, rng: &mut SmallRng, window: u32) -> u32 {
-        match rng.random_range(0..100) {
-            // A stray: anywhere near the window's ends.
-            0 => {
-                self.next
-                    .wrapping_add(rng.random_range(0..3 * window))
-                    .wrapping_sub(window)
-                    & 0xff_ffff
-            }
-            // A duplicate of something recent.
-            1..=5 => self.next.wrapping_sub(rng.random_range(1..80)) & 0xff_ffff,
-            // Fill a gap, oldest first as often as any.
-            6..=45 if !self.gaps.is_empty() => {
-                let i = if rng.random() {
-                    0
-                } else {
-                    rng.random_range(0..self.gaps.len())
-                };
-                self.gaps.remove(i)
-            }
-            // Leave gaps, rarely long ones.
-            46..=60 if self.gaps.len() < window as usize / 2 => {
-                let long = rng.random_range(0..40) == 0;
-                for _ in 0..rng.random_range(1..if long { window / 2 } else { 4 }) {
-                    self.gaps.push(self.next);
-                    self.next = (self.next + 1) & 0xff_ffff;
-                }
-                self.take_next()
-            }
-            _ => self.take_next(),
-        }
-    }
-
-    fn take_next(&mut self) -> u32 {
-        let psn = self.next;
-        self.next = (self.next + 1) & 0xff_ffff;
-        psn
     }
 }
 
@@ -225,8 +172,7 @@ impl Bench for TrackerBench {
         let a = &self.at;
         if inputs[a.rst] != 0 {
             for f in &mut self.flows {
-                f.next = 0;
-                f.gaps.clear();
+                f.restart(0);
             }
             self.open.reset();
             self.req.reset();
@@ -234,9 +180,7 @@ impl Bench for TrackerBench {
         }
         self.req.taken(outputs[a.req_ready] != 0);
         if let Some((flow, psn)) = self.open.taken(outputs[a.open_ready] != 0) {
-            let f = &mut self.flows[usize::from(flow)];
-            f.next = psn;
-            f.gaps.clear();
+            self.flows[usize::from(flow)].restart(psn);
         }
     }
 }

@@ -1,0 +1,160 @@
+//! The receiver datapath's stimulus and model.
+
+use super::driver::first_psn;
+use super::packets::PacketSource;
+use super::reorder::{OutAt, RxAt};
+use super::{Pace, Rows, Source};
+use crate::lockstep::{Bench, RESET_CLOCKS};
+use crate::{SimError, Verilog};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use rondo_models::cycle::receiver::{Inputs, Receiver};
+use rondo_models::cycle::reorder::RxBeat;
+
+struct At {
+    rst: usize,
+    limit: usize,
+    open: [usize; 3],
+    open_ready: usize,
+    rx: RxAt,
+    rx_ready: usize,
+    sample: [usize; 4],
+    out: OutAt,
+}
+
+/// Random packets of many flows, a slow host now and then. Flows are opened right after a reset,
+/// before anything of them is under way.
+pub struct ReceiverBench {
+    rng: SmallRng,
+    at: At,
+    model: Receiver,
+    packets: PacketSource,
+    rx: Source<RxBeat>,
+    opens: Vec<(u16, u32)>,
+    host: Pace,
+    acks: Pace,
+    limit: u32,
+    reset_left: u32,
+}
+
+impl ReceiverBench {
+    /// For the receiver `v` of windows of `window` PSNs and `flows` flows.
+    ///
+    /// # Errors
+    /// [`SimError::NoPort`] when `v` is another block.
+    pub fn new(v: &Verilog, window: usize, flows: usize, seed: u64) -> Result<Self, SimError> {
+        let r = Rows::new(v);
+        let at = At {
+            rst: r.input("rst")?,
+            limit: r.input("limit")?,
+            open: r.inputs(["open_valid", "open_flow", "open_psn"])?,
+            open_ready: r.output("open_ready")?,
+            rx: RxAt::new(&r)?,
+            rx_ready: r.output("rx_ready")?,
+            sample: r.outputs([
+                "sample_valid",
+                "sample_flow",
+                "sample_ood",
+                "sample_waiting",
+            ])?,
+            out: OutAt::new(&r)?,
+        };
+        Ok(Self {
+            rng: SmallRng::seed_from_u64(seed),
+            at,
+            model: Receiver::new(window, flows),
+            packets: PacketSource::new(flows, window),
+            rx: Source::new(Pace::MIXED),
+            opens: Vec::new(),
+            host: Pace::new(Pace::MIXED),
+            acks: Pace::new(Pace::MIXED),
+            limit: 253,
+            reset_left: RESET_CLOCKS as u32,
+        })
+    }
+
+    fn restart(&mut self) {
+        self.packets.restart();
+        self.rx.reset();
+        let count = self.packets.flows.len().min(8) as u16;
+        self.opens = (0..count).map(|f| (f, first_psn(&mut self.rng))).collect();
+        for &(f, psn) in &self.opens {
+            self.packets.flows[usize::from(f)].restart(psn);
+        }
+        self.limit = match self.rng.random_range(0..3) {
+            0 => 253,
+            1 => self.rng.random_range(1..20),
+            _ => self.rng.random_range(20..254),
+        };
+    }
+}
+
+impl Bench for ReceiverBench {
+    fn drive(&mut self, inputs: &mut [u64]) {
+        if self.reset_left == 0 && self.rng.random_range(0..60_000) == 0 {
+            self.reset_left = self.rng.random_range(1..4);
+        }
+        let rng = &mut self.rng;
+        let a = &self.at;
+        inputs[a.rst] = (self.reset_left > 0).into();
+        self.reset_left = self.reset_left.saturating_sub(1);
+        inputs[a.limit] = self.limit.into();
+        let open = self.opens.last();
+        inputs[a.open[0]] = open.is_some().into();
+        if let Some(&(flow, psn)) = open {
+            inputs[a.open[1]] = flow.into();
+            inputs[a.open[2]] = psn.into();
+        }
+        let packets = &mut self.packets;
+        let quiet = open.is_some();
+        let beat = self.rx.offer(rng, |rng| {
+            if quiet {
+                None
+            } else {
+                packets.next_beat(rng, None)
+            }
+        });
+        a.rx.set(inputs, beat);
+        inputs[a.out.host_ready] = self.host.active(rng).into();
+        inputs[a.out.ack_ready] = self.acks.active(rng).into();
+    }
+
+    fn model(&mut self, inputs: &[u64], expected: &mut [u64]) {
+        let a = &self.at;
+        let on = |i: usize| inputs[i] != 0;
+        let beat = a.rx.get(inputs);
+        let out = self.model.step(&Inputs {
+            rst: on(a.rst),
+            limit: inputs[a.limit] as u32,
+            open: on(a.open[0]).then(|| (inputs[a.open[1]] as u16, inputs[a.open[2]] as u32)),
+            rx: beat.as_ref(),
+            host_ready: on(a.out.host_ready),
+            ack_ready: on(a.out.ack_ready),
+        });
+        expected[a.open_ready] = out.open_ready.into();
+        expected[a.rx_ready] = out.reorder.rx_ready.into();
+        expected[a.sample[0]] = out.sample.is_some().into();
+        if let Some(j) = out.sample {
+            expected[a.sample[1]] = j.arrival.flow.into();
+            expected[a.sample[2]] = j.outcome.ood.into();
+            expected[a.sample[3]] = j.outcome.waiting.into();
+        }
+        a.out.expect(&out.reorder, expected);
+    }
+
+    fn observe(&mut self, inputs: &[u64], outputs: &[u64]) {
+        if inputs[self.at.rst] != 0 {
+            return self.restart();
+        }
+        let a = &self.at;
+        self.rx.taken(outputs[a.rx_ready] != 0);
+        if outputs[a.open_ready] != 0 && inputs[a.open[0]] != 0 {
+            self.opens.pop();
+        }
+        if let Some((flow, psn)) = a.out.nak(inputs, outputs) {
+            if let Some(f) = self.packets.flows.get_mut(flow) {
+                f.again(psn);
+            }
+        }
+    }
+}

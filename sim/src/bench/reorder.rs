@@ -1,0 +1,321 @@
+//! The reorder buffer's stimulus and model. A functional tracker stands in for the RTL's, with
+//! random delay.
+
+use super::packets::PacketSource;
+use super::{Pace, Rows, Source};
+use crate::lockstep::{Bench, RESET_CLOCKS};
+use crate::{SimError, Verilog};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use rondo_models::cycle::reorder::{Inputs, Outputs, Reorder, RxBeat};
+use rondo_models::cycle::tracker::{Arrival, Judged};
+use rondo_models::psn::Psn;
+use rondo_models::tracker::{ArrivalWindow, Verdict};
+use std::collections::VecDeque;
+
+struct At {
+    rst: usize,
+    limit: usize,
+    rx: RxAt,
+    rx_ready: usize,
+    arrival_ready: usize,
+    arrival: [usize; 5],
+    verdict: [usize; 9],
+    verdict_ready: usize,
+    out: OutAt,
+}
+
+/// Words of the network port.
+pub(super) struct RxAt {
+    valid: usize,
+    data: usize,
+    keep: usize,
+    last: usize,
+    flow: usize,
+    psn: usize,
+}
+
+impl RxAt {
+    pub(super) fn new(r: &Rows) -> Result<Self, SimError> {
+        Ok(Self {
+            valid: r.input("rx_valid")?,
+            data: r.input("rx_data")?,
+            keep: r.input("rx_keep")?,
+            last: r.input("rx_last")?,
+            flow: r.input("rx_flow")?,
+            psn: r.input("rx_psn")?,
+        })
+    }
+
+    pub(super) fn set(&self, inputs: &mut [u64], beat: Option<RxBeat>) {
+        inputs[self.valid] = beat.is_some().into();
+        if let Some(b) = beat {
+            inputs[self.data..self.data + 8].copy_from_slice(&b.data);
+            inputs[self.keep] = b.keep;
+            inputs[self.last] = b.last.into();
+            inputs[self.flow] = b.flow.into();
+            inputs[self.psn] = b.psn.into();
+        }
+    }
+
+    pub(super) fn get(&self, inputs: &[u64]) -> Option<RxBeat> {
+        (inputs[self.valid] != 0).then(|| RxBeat {
+            data: std::array::from_fn(|i| inputs[self.data + i]),
+            keep: inputs[self.keep],
+            last: inputs[self.last] != 0,
+            flow: inputs[self.flow] as u16,
+            psn: inputs[self.psn] as u32,
+        })
+    }
+}
+
+/// Words of the host and ACK ports and the counters.
+pub(super) struct OutAt {
+    pub(super) host_ready: usize,
+    host: [usize; 6],
+    pub(super) ack_ready: usize,
+    pub(super) ack: [usize; 6],
+    counters: [usize; 4],
+}
+
+impl OutAt {
+    pub(super) fn new(r: &Rows) -> Result<Self, SimError> {
+        Ok(Self {
+            host_ready: r.input("host_ready")?,
+            host: r.outputs([
+                "host_valid",
+                "host_data",
+                "host_keep",
+                "host_last",
+                "host_flow",
+                "host_psn",
+            ])?,
+            ack_ready: r.input("ack_ready")?,
+            ack: r.outputs([
+                "ack_valid",
+                "ack_flow",
+                "ack_psn",
+                "ack_expected",
+                "ack_nak",
+                "ack_accepted",
+            ])?,
+            counters: r.outputs(["occupied", "high_water", "waiting", "oversize"])?,
+        })
+    }
+
+    pub(super) fn expect(&self, o: &Outputs, expected: &mut [u64]) {
+        expected[self.host[0]] = o.host.is_some().into();
+        if let Some(h) = &o.host {
+            expected[self.host[1]..self.host[1] + 8].copy_from_slice(&h.data);
+            expected[self.host[2]] = h.keep;
+            expected[self.host[3]] = h.last.into();
+            expected[self.host[4]] = h.flow.into();
+            expected[self.host[5]] = h.psn.into();
+        }
+        expected[self.ack[0]] = o.ack.is_some().into();
+        if let Some(a) = o.ack {
+            expected[self.ack[1]] = a.flow.into();
+            expected[self.ack[2]] = a.psn.into();
+            expected[self.ack[3]] = a.expected.into();
+            expected[self.ack[4]] = a.nak.into();
+            expected[self.ack[5]] = a.accepted.into();
+        }
+        let row = [
+            o.occupied.into(),
+            o.high_water.into(),
+            o.waiting.into(),
+            o.oversize.into(),
+        ];
+        for (at, v) in self.counters.iter().zip(row) {
+            expected[*at] = v;
+        }
+    }
+
+    /// Flow and PSN of a NAK that is taken in this clock.
+    pub(super) fn nak(&self, inputs: &[u64], outputs: &[u64]) -> Option<(usize, u32)> {
+        (outputs[self.ack[0]] != 0 && inputs[self.ack_ready] != 0 && outputs[self.ack[4]] != 0)
+            .then(|| (outputs[self.ack[1]] as usize, outputs[self.ack[2]] as u32))
+    }
+}
+
+/// Random packets, verdicts after a random delay, a slow host now and then.
+pub struct ReorderBench {
+    rng: SmallRng,
+    at: At,
+    model: Reorder,
+    windows: Vec<ArrivalWindow>,
+    groups: usize,
+    packets: PacketSource,
+    rx: Source<RxBeat>,
+    host: Pace,
+    acks: Pace,
+    arrivals: Pace,
+    verdicts: VecDeque<Judged>,
+    verdict: Source<Judged>,
+    limit: u32,
+    reset_left: u32,
+}
+
+impl ReorderBench {
+    /// For the reorder buffer `v` of windows of `window` PSNs and `flows` flows.
+    ///
+    /// # Errors
+    /// [`SimError::NoPort`] when `v` is another block.
+    pub fn new(v: &Verilog, window: usize, flows: usize, seed: u64) -> Result<Self, SimError> {
+        let r = Rows::new(v);
+        let at = At {
+            rst: r.input("rst")?,
+            limit: r.input("limit")?,
+            rx: RxAt::new(&r)?,
+            rx_ready: r.output("rx_ready")?,
+            arrival_ready: r.input("arrival_ready")?,
+            arrival: r.outputs([
+                "arrival_valid",
+                "arrival_flow",
+                "arrival_psn",
+                "arrival_room",
+                "arrival_tag",
+            ])?,
+            verdict: r.inputs([
+                "verdict_valid",
+                "verdict_flow",
+                "verdict_psn",
+                "verdict_tag",
+                "verdict_accepted",
+                "verdict_full",
+                "verdict_beyond",
+                "verdict_expected",
+                "verdict_advance",
+            ])?,
+            verdict_ready: r.output("verdict_ready")?,
+            out: OutAt::new(&r)?,
+        };
+        let groups = window / 64;
+        Ok(Self {
+            rng: SmallRng::seed_from_u64(seed),
+            at,
+            model: Reorder::new(window, flows),
+            windows: vec![ArrivalWindow::new(groups, Psn::new(0)); flows],
+            groups,
+            packets: PacketSource::new(flows, window),
+            rx: Source::new(Pace::MIXED),
+            host: Pace::new(Pace::MIXED),
+            acks: Pace::new(Pace::MIXED),
+            arrivals: Pace::new(Pace::MIXED),
+            verdicts: VecDeque::new(),
+            verdict: Source::new(Pace::MIXED),
+            limit: 253,
+            reset_left: RESET_CLOCKS as u32,
+        })
+    }
+
+    fn restart(&mut self) {
+        // Flows start anywhere: the buffer keeps no state of a flow but the slot table.
+        self.packets.restart();
+        for (f, w) in self.windows.iter_mut().enumerate() {
+            let first = super::driver::first_psn(&mut self.rng);
+            *w = ArrivalWindow::new(self.groups, Psn::new(first));
+            self.packets.flows[f].restart(first);
+        }
+        self.verdicts.clear();
+        self.verdict.reset();
+        self.rx.reset();
+        self.limit = match self.rng.random_range(0..3) {
+            0 => 253,
+            1 => self.rng.random_range(1..20),
+            _ => self.rng.random_range(20..254),
+        };
+    }
+}
+
+impl Bench for ReorderBench {
+    fn drive(&mut self, inputs: &mut [u64]) {
+        if self.reset_left == 0 && self.rng.random_range(0..60_000) == 0 {
+            self.reset_left = self.rng.random_range(1..4);
+        }
+        let rng = &mut self.rng;
+        let a = &self.at;
+        inputs[a.rst] = (self.reset_left > 0).into();
+        self.reset_left = self.reset_left.saturating_sub(1);
+        inputs[a.limit] = self.limit.into();
+        let packets = &mut self.packets;
+        let beat = self.rx.offer(rng, |rng| packets.next_beat(rng, None));
+        a.rx.set(inputs, beat);
+        let verdicts = &mut self.verdicts;
+        let verdict = self.verdict.offer(rng, |_| verdicts.pop_front());
+        inputs[a.verdict[0]] = verdict.is_some().into();
+        // `verdict_ready` looks at the verdict: an idle port says "not accepted".
+        inputs[a.verdict[4]] = 0;
+        if let Some(j) = verdict {
+            let o = j.outcome;
+            let row = [
+                1,
+                j.arrival.flow.into(),
+                j.arrival.psn.into(),
+                j.arrival.tag.into(),
+                (o.verdict == Verdict::Accepted).into(),
+                (o.verdict == Verdict::Full).into(),
+                (o.verdict == Verdict::Beyond).into(),
+                o.expected.value().into(),
+                o.advance.into(),
+            ];
+            for (at, v) in a.verdict.iter().zip(row) {
+                inputs[*at] = v;
+            }
+        }
+        inputs[a.arrival_ready] = self.arrivals.active(rng).into();
+        inputs[a.out.host_ready] = self.host.active(rng).into();
+        inputs[a.out.ack_ready] = self.acks.active(rng).into();
+    }
+
+    fn model(&mut self, inputs: &[u64], expected: &mut [u64]) {
+        let a = &self.at;
+        let on = |i: usize| inputs[i] != 0;
+        let beat = a.rx.get(inputs);
+        let out = self.model.step(&Inputs {
+            rst: on(a.rst),
+            limit: inputs[a.limit] as u32,
+            rx: beat.as_ref(),
+            arrival_ready: on(a.arrival_ready),
+            verdict: on(a.verdict[0]).then(|| self.verdict.peek()).flatten(),
+            host_ready: on(a.out.host_ready),
+            ack_ready: on(a.out.ack_ready),
+        });
+        expected[a.rx_ready] = out.rx_ready.into();
+        expected[a.verdict_ready] = out.verdict_ready.into();
+        expected[a.arrival[0]] = out.arrival.is_some().into();
+        if let Some(r) = out.arrival {
+            expected[a.arrival[1]] = r.flow.into();
+            expected[a.arrival[2]] = r.psn.into();
+            expected[a.arrival[3]] = r.room.into();
+            expected[a.arrival[4]] = r.tag.into();
+        }
+        a.out.expect(&out, expected);
+    }
+
+    fn observe(&mut self, inputs: &[u64], outputs: &[u64]) {
+        if inputs[self.at.rst] != 0 {
+            return self.restart();
+        }
+        let a = &self.at;
+        self.rx.taken(outputs[a.rx_ready] != 0);
+        self.verdict.taken(outputs[a.verdict_ready] != 0);
+        if outputs[a.arrival[0]] != 0 && inputs[a.arrival_ready] != 0 {
+            let arrival = Arrival {
+                flow: outputs[a.arrival[1]] as u16,
+                psn: outputs[a.arrival[2]] as u32,
+                room: outputs[a.arrival[3]] != 0,
+                tag: outputs[a.arrival[4]] as u16,
+            };
+            if let Some(w) = self.windows.get_mut(usize::from(arrival.flow)) {
+                let outcome = w.arrive(Psn::new(arrival.psn), arrival.room);
+                self.verdicts.push_back(Judged { arrival, outcome });
+            }
+        }
+        if let Some((flow, psn)) = a.out.nak(inputs, outputs) {
+            if let Some(f) = self.packets.flows.get_mut(flow) {
+                f.again(psn);
+            }
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! The sender datapath's stimulus and model.
+
+use super::driver::first_psn;
+use super::{Pace, Rows, Source};
+use crate::lockstep::{Bench, RESET_CLOCKS};
+use crate::{SimError, Verilog};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use rondo_models::cycle::sender::{Inputs, Sender};
+use rondo_models::tracker::Verdict;
+
+struct At {
+    rst: usize,
+    open: [usize; 3],
+    post: [usize; 3],
+    window: [usize; 4],
+    skip: [usize; 4],
+    ack: [usize; 4],
+    req: [usize; 2],
+    sink_ready: [usize; 3],
+    open_ready: usize,
+    post_ready: usize,
+    window_ready: usize,
+    skip_ready: usize,
+    ack_ready: usize,
+    req_ready: usize,
+    res: [usize; 5],
+    idle: [usize; 2],
+    acked: [usize; 6],
+}
+
+/// Random posts, windows, skips, requests; ACKs of what was sent, late, out of order, doubled.
+/// Flows are opened right after a reset, before anything of them is under way.
+pub struct SenderBench {
+    rng: SmallRng,
+    at: At,
+    model: Sender,
+    paths: usize,
+    window_psns: u32,
+    clock: u64,
+    limits: Vec<u32>,
+    hot: u16,
+    reset_left: u32,
+    opens: Vec<(u16, u32)>,
+    post: Source<(u16, u32)>,
+    window: Source<(u16, u8, u16)>,
+    skip: Source<(u16, u8, u16)>,
+    ack: Source<(u16, u8, u32)>,
+    req: Source<u16>,
+    sinks: [Pace; 3],
+    sent: Vec<(u16, u8, u32)>,
+}
+
+impl SenderBench {
+    /// For the sender `v` of `paths` paths, windows of `window` PSNs and `flows` flows.
+    ///
+    /// # Errors
+    /// [`SimError::NoPort`] when `v` is another block.
+    pub fn new(
+        v: &Verilog,
+        paths: usize,
+        window: usize,
+        flows: usize,
+        seed: u64,
+    ) -> Result<Self, SimError> {
+        let r = Rows::new(v);
+        let at = At {
+            rst: r.input("rst")?,
+            open: r.inputs(["open_valid", "open_flow", "open_psn"])?,
+            post: r.inputs(["post_valid", "post_flow", "post_limit"])?,
+            window: r.inputs(["window_valid", "window_flow", "window_path", "window_value"])?,
+            skip: r.inputs(["skip_valid", "skip_flow", "skip_path", "skip_value"])?,
+            ack: r.inputs(["ack_valid", "ack_flow", "ack_path", "ack_psn"])?,
+            req: r.inputs(["req_valid", "req_flow"])?,
+            sink_ready: r.inputs(["res_ready", "idle_ready", "acked_ready"])?,
+            open_ready: r.output("open_ready")?,
+            post_ready: r.output("post_ready")?,
+            window_ready: r.output("window_ready")?,
+            skip_ready: r.output("skip_ready")?,
+            ack_ready: r.output("ack_ready")?,
+            req_ready: r.output("req_ready")?,
+            res: r.outputs(["res_valid", "res_flow", "res_path", "res_psn", "res_found"])?,
+            idle: r.outputs(["idle_valid", "idle_flow"])?,
+            acked: r.outputs([
+                "acked_valid",
+                "acked_flow",
+                "acked_psn",
+                "acked_path",
+                "acked_new",
+                "acked_una",
+            ])?,
+        };
+        Ok(Self {
+            rng: SmallRng::seed_from_u64(seed),
+            at,
+            model: Sender::new(paths, window, flows),
+            paths,
+            window_psns: window as u32,
+            clock: 0,
+            limits: vec![0; flows],
+            hot: 0,
+            reset_left: RESET_CLOCKS as u32,
+            opens: Vec::new(),
+            post: Source::new(Pace::MIXED),
+            window: Source::new(Pace::MIXED),
+            skip: Source::new(Pace::MIXED),
+            ack: Source::new(Pace::MIXED),
+            req: Source::new(Pace::MIXED),
+            sinks: std::array::from_fn(|_| Pace::new(Pace::MIXED)),
+            sent: Vec::new(),
+        })
+    }
+
+    fn restart(&mut self) {
+        self.limits.fill(0);
+        self.sent.clear();
+        self.post.reset();
+        self.window.reset();
+        self.skip.reset();
+        self.ack.reset();
+        self.req.reset();
+        let count = self.limits.len().min(8) as u16;
+        self.opens = (0..count).map(|f| (f, first_psn(&mut self.rng))).collect();
+        for &(f, psn) in &self.opens {
+            self.limits[usize::from(f)] = psn;
+        }
+    }
+
+    fn drive_control(&mut self, inputs: &mut [u64]) {
+        let rng = &mut self.rng;
+        let a = &self.at;
+        let count = self.limits.len() as u16;
+        let paths = self.paths as u8;
+        let (limits, span) = (&mut self.limits, self.window_psns);
+        let post = self.post.offer(rng, |rng| {
+            let flow = rng.random_range(0..count);
+            let limit = &mut limits[usize::from(flow)];
+            let step = match rng.random_range(0..32) {
+                0 => rng.random_range(0..2 * span),
+                _ => rng.random_range(0..12),
+            };
+            *limit = (*limit + step) & 0xff_ffff;
+            Some((flow, *limit))
+        });
+        inputs[a.post[0]] = post.is_some().into();
+        if let Some((flow, limit)) = post {
+            inputs[a.post[1]] = flow.into();
+            inputs[a.post[2]] = limit.into();
+        }
+        let window = self.window.offer(rng, |rng| {
+            let value = match rng.random_range(0..8) {
+                0 => 0,
+                1 => rng.random_range(1..64),
+                2 => rng.random(),
+                _ => rng.random_range(0..64 * 40),
+            };
+            Some((
+                rng.random_range(0..count),
+                rng.random_range(0..paths),
+                value,
+            ))
+        });
+        inputs[a.window[0]] = window.is_some().into();
+        if let Some((flow, path, value)) = window {
+            inputs[a.window[1]] = flow.into();
+            inputs[a.window[2]] = path.into();
+            inputs[a.window[3]] = value.into();
+        }
+        let skip = self.skip.offer(rng, |rng| {
+            let value = match rng.random_range(0..4) {
+                0 => 0,
+                1 => rng.random_range(0..1024),
+                _ => rng.random_range(0..30),
+            };
+            Some((
+                rng.random_range(0..count),
+                rng.random_range(0..paths),
+                value,
+            ))
+        });
+        inputs[a.skip[0]] = skip.is_some().into();
+        if let Some((flow, path, value)) = skip {
+            inputs[a.skip[1]] = flow.into();
+            inputs[a.skip[2]] = path.into();
+            inputs[a.skip[3]] = value.into();
+        }
+    }
+
+    fn drive_ack(&mut self, inputs: &mut [u64]) {
+        let a = &self.at;
+        let sent = &mut self.sent;
+        let ack = self.ack.offer(&mut self.rng, |rng| {
+            if sent.is_empty() {
+                return None;
+            }
+            // Mostly the oldest, so that windows advance; sometimes any; some twice.
+            let i = if rng.random_range(0..3) > 0 {
+                0
+            } else {
+                rng.random_range(0..sent.len())
+            };
+            if rng.random_range(0..16) == 0 {
+                Some(sent[i])
+            } else {
+                Some(sent.remove(i))
+            }
+        });
+        inputs[a.ack[0]] = ack.is_some().into();
+        if let Some((flow, path, psn)) = ack {
+            inputs[a.ack[1]] = flow.into();
+            inputs[a.ack[2]] = path.into();
+            inputs[a.ack[3]] = psn.into();
+        }
+    }
+}
+
+impl Bench for SenderBench {
+    fn drive(&mut self, inputs: &mut [u64]) {
+        let count = self.limits.len() as u16;
+        if self.reset_left == 0 && self.rng.random_range(0..60_000) == 0 {
+            self.reset_left = self.rng.random_range(1..4);
+        }
+        if self.clock % 512 == 0 {
+            self.hot = self.rng.random_range(0..count);
+        }
+        self.clock += 1;
+        inputs[self.at.rst] = (self.reset_left > 0).into();
+        self.reset_left = self.reset_left.saturating_sub(1);
+        let open = self.opens.last().copied();
+        let a = &self.at;
+        inputs[a.open[0]] = open.is_some().into();
+        for i in [a.post[0], a.window[0], a.skip[0], a.ack[0], a.req[0]] {
+            inputs[i] = 0;
+        }
+        if let Some((flow, psn)) = open {
+            inputs[a.open[1]] = flow.into();
+            inputs[a.open[2]] = psn.into();
+        } else {
+            self.drive_control(inputs);
+            self.drive_ack(inputs);
+            let (hot, clock) = (self.hot, self.clock);
+            let req = self.req.offer(&mut self.rng, |rng| {
+                Some(match rng.random_range(0..4) {
+                    0 => hot,
+                    1 => (clock % u64::from(count)) as u16,
+                    _ => rng.random_range(0..count),
+                })
+            });
+            inputs[self.at.req[0]] = req.is_some().into();
+            inputs[self.at.req[1]] = req.unwrap_or(0).into();
+        }
+        for (at, pace) in self.at.sink_ready.iter().zip(&mut self.sinks) {
+            inputs[*at] = pace.active(&mut self.rng).into();
+        }
+    }
+
+    fn model(&mut self, inputs: &[u64], expected: &mut [u64]) {
+        let a = &self.at;
+        let on = |i: usize| inputs[i] != 0;
+        let pair =
+            |at: &[usize; 3]| on(at[0]).then(|| (inputs[at[1]] as u16, inputs[at[2]] as u32));
+        let triple = |at: &[usize; 4]| {
+            on(at[0]).then(|| {
+                (
+                    inputs[at[1]] as u16,
+                    inputs[at[2]] as u8,
+                    inputs[at[3]] as u32,
+                )
+            })
+        };
+        let short = |t: Option<(u16, u8, u32)>| t.map(|(f, p, v)| (f, p, v as u16));
+        let out = self.model.step(&Inputs {
+            rst: on(a.rst),
+            open: pair(&a.open),
+            post: pair(&a.post),
+            window: short(triple(&a.window)),
+            skip: short(triple(&a.skip)),
+            ack: triple(&a.ack),
+            req: on(a.req[0]).then(|| inputs[a.req[1]] as u16),
+            res_ready: on(a.sink_ready[0]),
+            idle_ready: on(a.sink_ready[1]),
+            acked_ready: on(a.sink_ready[2]),
+        });
+        expected[a.open_ready] = out.open_ready.into();
+        expected[a.post_ready] = out.control_ready.into();
+        expected[a.skip_ready] = out.control_ready.into();
+        expected[a.window_ready] = out.window_ready.into();
+        expected[a.ack_ready] = out.ack_ready.into();
+        expected[a.req_ready] = out.req_ready.into();
+        expected[a.res[0]] = out.res.is_some().into();
+        if let Some(p) = out.res {
+            expected[a.res[1]] = p.flow.into();
+            expected[a.res[2]] = p.path.into();
+            expected[a.res[3]] = p.psn.unwrap_or(0).into();
+            expected[a.res[4]] = p.psn.is_some().into();
+        }
+        expected[a.idle[0]] = out.idle.is_some().into();
+        expected[a.idle[1]] = out.idle.unwrap_or(0).into();
+        expected[a.acked[0]] = out.acked.is_some().into();
+        if let Some(j) = out.acked {
+            expected[a.acked[1]] = j.arrival.flow.into();
+            expected[a.acked[2]] = j.arrival.psn.into();
+            expected[a.acked[3]] = j.arrival.tag.into();
+            expected[a.acked[4]] = (j.outcome.verdict == Verdict::Accepted).into();
+            expected[a.acked[5]] = j.outcome.expected.value().into();
+        }
+    }
+
+    fn observe(&mut self, inputs: &[u64], outputs: &[u64]) {
+        if inputs[self.at.rst] != 0 {
+            return self.restart();
+        }
+        let a = &self.at;
+        if inputs[a.open[0]] != 0 {
+            if outputs[a.open_ready] != 0 {
+                self.opens.pop();
+            }
+        } else {
+            self.post.taken(outputs[a.post_ready] != 0);
+            self.window.taken(outputs[a.window_ready] != 0);
+            self.skip.taken(outputs[a.skip_ready] != 0);
+            self.ack.taken(outputs[a.ack_ready] != 0);
+            self.req.taken(outputs[a.req_ready] != 0);
+        }
+        if outputs[a.res[0]] != 0 && inputs[a.sink_ready[0]] != 0 && outputs[a.res[4]] != 0 {
+            self.sent.push((
+                outputs[a.res[1]] as u16,
+                outputs[a.res[2]] as u8,
+                outputs[a.res[3]] as u32,
+            ));
+        }
+    }
+}
