@@ -2,5 +2,7 @@
 
 #[cfg(feature = "cosim")]
 pub mod cosim;
+pub mod package;
 pub mod shape;
 pub mod verilog;
+pub mod wrapper;

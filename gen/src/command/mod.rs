@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cosim")]
 mod cosim;
+mod gen;
 
 use clap::{Args, Parser, Subcommand};
 use rondo::shape::{Shape, ShapeError};
@@ -18,6 +19,8 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Generate the datapath's Verilog.
+    Gen(gen::Gen),
     /// Compare the generated Verilog with its model on every clock.
     #[cfg(feature = "cosim")]
     Cosim(cosim::Cosim),
@@ -56,6 +59,7 @@ impl Cli {
     /// Runs the subcommand; errors go to standard error as one message.
     pub fn run(self) -> ExitCode {
         let result = match self.command {
+            Command::Gen(c) => c.run(),
             #[cfg(feature = "cosim")]
             Command::Cosim(c) => c.run(),
         };
