@@ -11,10 +11,17 @@
 //! fraction bits).
 #![cfg_attr(not(feature = "std"), no_std)]
 
+pub mod arcc;
 #[cfg(feature = "std")]
 pub mod cycle;
 pub mod deficit;
+pub mod fixed;
+#[cfg(feature = "std")]
+pub mod oracle;
+pub mod pacing;
 pub mod picker;
+pub mod probing;
 pub mod psn;
 pub mod reorder;
+pub mod skips;
 pub mod tracker;

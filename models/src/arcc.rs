@@ -1,0 +1,149 @@
+//! ACK-rate congestion control (paper §4.2.1), one update of one path, bit-exact.
+//!
+//! A pure function of counters: no division, no clock. Rates are packets an update interval in
+//! UQ16.16, so that `C = r T` is one multiplication by `T / T_u`.
+//!
+//! What the paper leaves open is decided here, with the measurements in `docs/arcc.md`: `alpha`
+//! weighs the history; `T` is the path's own; the estimated queue is large above `q0`; and a dead
+//! band of about a packet keeps the packet granularity of the estimate from being read as a queue.
+
+use crate::fixed::{reciprocal, Packets, ONE_PACKET};
+
+/// Parameters of a path; all precomputed when the flow is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// `T / T_u`, UQ8.24.
+    pub rtt_per_interval: u32,
+    /// `tau_q / T_u`, UQ8.24.
+    pub target_per_interval: u32,
+    /// Weight of the history in the ACK rate, UQ0.16.
+    pub alpha: u32,
+    /// Weight of the new value in the window, UQ0.16.
+    pub gamma: u32,
+    /// Cap of the margin, UQ16.16 packets.
+    pub margin_cap: Packets,
+    /// Additive step of the margin: a quarter of the cap.
+    pub margin_step: Packets,
+    /// The margin never falls below this.
+    pub margin_floor: Packets,
+    /// Queue estimates up to this are noise: one packet.
+    pub dead_band: Packets,
+    /// Fraction of `C` that the dead band may not exceed, UQ0.16; 65,535 switches that off.
+    pub dead_band_share: u32,
+}
+
+impl Parameters {
+    /// The paper's parameters (§6.2.1) for a path of base RTT `rtt_ns`, updates every
+    /// `interval_ns` and the largest base RTT of the network `max_rtt_ns`.
+    pub fn paper(rtt_ns: u32, interval_ns: u32, max_rtt_ns: u32) -> Self {
+        let per_interval = |ns: u64| ((ns << 24) / u64::from(interval_ns)) as u32;
+        Self {
+            rtt_per_interval: per_interval(rtt_ns.into()),
+            // 0.04 of the largest base RTT.
+            target_per_interval: ((u64::from(max_rtt_ns) << 24) / 25 / u64::from(interval_ns))
+                as u32,
+            alpha: 52_429,
+            gamma: 32_768,
+            margin_cap: 3 * ONE_PACKET,
+            margin_step: 3 * ONE_PACKET / 4,
+            margin_floor: ONE_PACKET / 16,
+            dead_band: ONE_PACKET,
+            dead_band_share: 65_535,
+        }
+    }
+}
+
+/// What happened on the path since the last update.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Data packets acknowledged.
+    pub data_acks: u16,
+    /// Probes acknowledged.
+    pub probe_acks: u16,
+    /// Data packets in flight now.
+    pub in_flight: u16,
+    /// Data packets sent.
+    pub sent: u16,
+}
+
+/// What the firmware keeps of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// ACK rate, packets an interval, UQ16.16.
+    pub rate: Packets,
+    /// Margin, UQ16.16 packets.
+    pub margin: Packets,
+    /// Window, UQ16.16 packets.
+    pub window: Packets,
+    /// No update has happened yet.
+    pub fresh: bool,
+}
+
+/// Window of a fresh path: `W0`.
+pub const INITIAL_WINDOW: Packets = ONE_PACKET;
+
+/// `a * b` with `b` of `fraction` bits, saturating.
+#[inline]
+fn scale(a: u32, b: u32, fraction: u32) -> u32 {
+    u32::try_from((u64::from(a) * u64::from(b)) >> fraction).unwrap_or(u32::MAX)
+}
+
+impl Path {
+    /// Before the first update.
+    pub fn new(p: &Parameters) -> Self {
+        Self {
+            rate: 0,
+            margin: p.margin_step,
+            window: INITIAL_WINDOW,
+            fresh: true,
+        }
+    }
+
+    /// One update. An interval in which the path was idle leaves it as it is.
+    #[inline]
+    pub fn update(&mut self, p: &Parameters, i: &Interval) {
+        let acks = u32::from(i.data_acks) + u32::from(i.probe_acks);
+        if acks == 0 && i.in_flight == 0 && i.sent == 0 {
+            return;
+        }
+        let sample = acks << 16;
+        self.rate = if self.fresh {
+            sample
+        } else {
+            let history = u64::from(self.rate) * u64::from(p.alpha);
+            let news = u64::from(sample) * u64::from((1 << 16) - p.alpha);
+            ((history + news) >> 16) as u32
+        };
+        let pipe = scale(self.rate, p.rtt_per_interval, 24);
+        let queue = (u32::from(i.in_flight) << 16).saturating_sub(pipe);
+        let band = p.dead_band.min(scale(pipe, p.dead_band_share, 16));
+        let excess = queue.saturating_sub(band);
+
+        // d <= tau  is  Q <= r tau.
+        let target = scale(self.rate, p.target_per_interval, 24);
+        self.margin = if excess <= target {
+            p.margin_cap.min(self.margin + p.margin_step)
+        } else {
+            // q tau / d  is  q (r tau) / Q, and r tau < Q.
+            let share = reciprocal(excess).times_wide(target);
+            scale(self.margin, share, 16).max(p.margin_floor)
+        };
+
+        let aim = pipe.saturating_add(self.margin);
+        self.window = if self.fresh || queue > p.margin_cap {
+            aim
+        } else {
+            let old = u64::from(self.window) * u64::from((1 << 16) - p.gamma);
+            let new = u64::from(aim) * u64::from(p.gamma);
+            ((old + new) >> 16) as u32
+        };
+        self.fresh = false;
+    }
+
+    /// The window as the selector takes it: UQ10.6 packets, rounded to nearest, saturating.
+    #[inline]
+    pub fn selector_window(&self) -> u16 {
+        let rounded = (u64::from(self.window) + (1 << 9)) >> 10;
+        u16::try_from(rounded).unwrap_or(u16::MAX)
+    }
+}
