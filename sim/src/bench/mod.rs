@@ -7,13 +7,15 @@ mod receiver;
 mod reorder;
 mod selector;
 mod sender;
+mod sender_ports;
 mod tracker;
 
 pub use driver::{Pace, Rows, Source};
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
-pub use receiver::ReceiverBench;
+pub use receiver::{ReceiverBench, ReceiverPorts};
 pub use reorder::ReorderBench;
 pub use selector::SelectorBench;
 pub use sender::SenderBench;
+pub use sender_ports::SenderPorts;
 pub use tracker::TrackerBench;

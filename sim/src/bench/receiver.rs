@@ -8,25 +8,66 @@ use crate::lockstep::{Bench, RESET_CLOCKS};
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use rondo_models::cycle::receiver::{Inputs, Receiver};
+use rondo_models::cycle::receiver::{Inputs, Outputs, Receiver};
 use rondo_models::cycle::reorder::RxBeat;
 
-struct At {
-    rst: usize,
-    limit: usize,
-    open: [usize; 3],
-    open_ready: usize,
-    rx: RxAt,
-    rx_ready: usize,
-    sample: [usize; 4],
-    out: OutAt,
+/// Words of the receiver datapath's ports in the input and output rows.
+pub struct ReceiverPorts {
+    pub(crate) rst: usize,
+    pub(crate) limit: usize,
+    pub(crate) open: [usize; 3],
+    pub(crate) open_ready: usize,
+    pub(crate) rx: RxAt,
+    pub(crate) rx_ready: usize,
+    pub(crate) sample: [usize; 4],
+    pub(crate) out: OutAt,
+}
+
+impl ReceiverPorts {
+    /// Of the receiver `v`.
+    ///
+    /// # Errors
+    /// [`SimError::NoPort`] when `v` is another block.
+    pub fn new(v: &Verilog) -> Result<Self, SimError> {
+        let r = Rows::new(v);
+        Ok(Self {
+            rst: r.input("rst")?,
+            limit: r.input("limit")?,
+            open: r.inputs(["open_valid", "open_flow", "open_psn"])?,
+            open_ready: r.output("open_ready")?,
+            rx: RxAt::new(&r)?,
+            rx_ready: r.output("rx_ready")?,
+            sample: r.outputs([
+                "sample_valid",
+                "sample_flow",
+                "sample_ood",
+                "sample_waiting",
+            ])?,
+            out: OutAt::new(&r)?,
+        })
+    }
+
+    /// The model's outputs into a row.
+    #[inline]
+    pub fn write_outputs(&self, out: &Outputs, expected: &mut [u64]) {
+        let a = self;
+        expected[a.open_ready] = out.open_ready.into();
+        expected[a.rx_ready] = out.reorder.rx_ready.into();
+        expected[a.sample[0]] = out.sample.is_some().into();
+        if let Some(j) = out.sample {
+            expected[a.sample[1]] = j.arrival.flow.into();
+            expected[a.sample[2]] = j.outcome.ood.into();
+            expected[a.sample[3]] = j.outcome.waiting.into();
+        }
+        a.out.expect(&out.reorder, expected);
+    }
 }
 
 /// Random packets of many flows, a slow host now and then. Flows are opened right after a reset,
 /// before anything of them is under way.
 pub struct ReceiverBench {
     rng: SmallRng,
-    at: At,
+    at: ReceiverPorts,
     model: Receiver,
     packets: PacketSource,
     rx: Source<RxBeat>,
@@ -43,22 +84,7 @@ impl ReceiverBench {
     /// # Errors
     /// [`SimError::NoPort`] when `v` is another block.
     pub fn new(v: &Verilog, window: usize, flows: usize, seed: u64) -> Result<Self, SimError> {
-        let r = Rows::new(v);
-        let at = At {
-            rst: r.input("rst")?,
-            limit: r.input("limit")?,
-            open: r.inputs(["open_valid", "open_flow", "open_psn"])?,
-            open_ready: r.output("open_ready")?,
-            rx: RxAt::new(&r)?,
-            rx_ready: r.output("rx_ready")?,
-            sample: r.outputs([
-                "sample_valid",
-                "sample_flow",
-                "sample_ood",
-                "sample_waiting",
-            ])?,
-            out: OutAt::new(&r)?,
-        };
+        let at = ReceiverPorts::new(v)?;
         Ok(Self {
             rng: SmallRng::seed_from_u64(seed),
             at,
@@ -131,15 +157,7 @@ impl Bench for ReceiverBench {
             host_ready: on(a.out.host_ready),
             ack_ready: on(a.out.ack_ready),
         });
-        expected[a.open_ready] = out.open_ready.into();
-        expected[a.rx_ready] = out.reorder.rx_ready.into();
-        expected[a.sample[0]] = out.sample.is_some().into();
-        if let Some(j) = out.sample {
-            expected[a.sample[1]] = j.arrival.flow.into();
-            expected[a.sample[2]] = j.outcome.ood.into();
-            expected[a.sample[3]] = j.outcome.waiting.into();
-        }
-        a.out.expect(&out.reorder, expected);
+        a.write_outputs(&out, expected);
     }
 
     fn observe(&mut self, inputs: &[u64], outputs: &[u64]) {

@@ -26,8 +26,8 @@ struct At {
 }
 
 /// Words of the network port.
-pub(super) struct RxAt {
-    valid: usize,
+pub(crate) struct RxAt {
+    pub(crate) valid: usize,
     data: usize,
     keep: usize,
     last: usize,
@@ -36,7 +36,7 @@ pub(super) struct RxAt {
 }
 
 impl RxAt {
-    pub(super) fn new(r: &Rows) -> Result<Self, SimError> {
+    pub(crate) fn new(r: &Rows) -> Result<Self, SimError> {
         Ok(Self {
             valid: r.input("rx_valid")?,
             data: r.input("rx_data")?,
@@ -47,7 +47,7 @@ impl RxAt {
         })
     }
 
-    pub(super) fn set(&self, inputs: &mut [u64], beat: Option<RxBeat>) {
+    pub(crate) fn set(&self, inputs: &mut [u64], beat: Option<RxBeat>) {
         inputs[self.valid] = beat.is_some().into();
         if let Some(b) = beat {
             inputs[self.data..self.data + 8].copy_from_slice(&b.data);
@@ -58,7 +58,7 @@ impl RxAt {
         }
     }
 
-    pub(super) fn get(&self, inputs: &[u64]) -> Option<RxBeat> {
+    pub(crate) fn get(&self, inputs: &[u64]) -> Option<RxBeat> {
         (inputs[self.valid] != 0).then(|| RxBeat {
             data: std::array::from_fn(|i| inputs[self.data + i]),
             keep: inputs[self.keep],
@@ -70,16 +70,16 @@ impl RxAt {
 }
 
 /// Words of the host and ACK ports and the counters.
-pub(super) struct OutAt {
-    pub(super) host_ready: usize,
-    host: [usize; 6],
-    pub(super) ack_ready: usize,
-    pub(super) ack: [usize; 6],
-    counters: [usize; 4],
+pub(crate) struct OutAt {
+    pub(crate) host_ready: usize,
+    pub(crate) host: [usize; 6],
+    pub(crate) ack_ready: usize,
+    pub(crate) ack: [usize; 6],
+    pub(crate) counters: [usize; 4],
 }
 
 impl OutAt {
-    pub(super) fn new(r: &Rows) -> Result<Self, SimError> {
+    pub(crate) fn new(r: &Rows) -> Result<Self, SimError> {
         Ok(Self {
             host_ready: r.input("host_ready")?,
             host: r.outputs([
@@ -103,7 +103,7 @@ impl OutAt {
         })
     }
 
-    pub(super) fn expect(&self, o: &Outputs, expected: &mut [u64]) {
+    pub(crate) fn expect(&self, o: &Outputs, expected: &mut [u64]) {
         expected[self.host[0]] = o.host.is_some().into();
         if let Some(h) = &o.host {
             expected[self.host[1]..self.host[1] + 8].copy_from_slice(&h.data);
@@ -132,7 +132,7 @@ impl OutAt {
     }
 
     /// Flow and PSN of a NAK that is taken in this clock.
-    pub(super) fn nak(&self, inputs: &[u64], outputs: &[u64]) -> Option<(usize, u32)> {
+    pub(crate) fn nak(&self, inputs: &[u64], outputs: &[u64]) -> Option<(usize, u32)> {
         (outputs[self.ack[0]] != 0 && inputs[self.ack_ready] != 0 && outputs[self.ack[4]] != 0)
             .then(|| (outputs[self.ack[1]] as usize, outputs[self.ack[2]] as u32))
     }

@@ -1,39 +1,18 @@
 //! The sender datapath's stimulus and model.
 
 use super::driver::first_psn;
-use super::{Pace, Rows, Source};
+use super::{Pace, SenderPorts, Source};
 use crate::lockstep::{Bench, RESET_CLOCKS};
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use rondo_models::cycle::sender::{Inputs, Sender};
-use rondo_models::tracker::Verdict;
-
-struct At {
-    rst: usize,
-    open: [usize; 3],
-    post: [usize; 3],
-    window: [usize; 4],
-    skip: [usize; 4],
-    ack: [usize; 4],
-    req: [usize; 2],
-    sink_ready: [usize; 3],
-    open_ready: usize,
-    post_ready: usize,
-    window_ready: usize,
-    skip_ready: usize,
-    ack_ready: usize,
-    req_ready: usize,
-    res: [usize; 5],
-    idle: [usize; 2],
-    acked: [usize; 6],
-}
+use rondo_models::cycle::sender::Sender;
 
 /// Random posts, windows, skips, requests; ACKs of what was sent, late, out of order, doubled.
 /// Flows are opened right after a reset, before anything of them is under way.
 pub struct SenderBench {
     rng: SmallRng,
-    at: At,
+    at: SenderPorts,
     model: Sender,
     paths: usize,
     window_psns: u32,
@@ -63,33 +42,7 @@ impl SenderBench {
         flows: usize,
         seed: u64,
     ) -> Result<Self, SimError> {
-        let r = Rows::new(v);
-        let at = At {
-            rst: r.input("rst")?,
-            open: r.inputs(["open_valid", "open_flow", "open_psn"])?,
-            post: r.inputs(["post_valid", "post_flow", "post_limit"])?,
-            window: r.inputs(["window_valid", "window_flow", "window_path", "window_value"])?,
-            skip: r.inputs(["skip_valid", "skip_flow", "skip_path", "skip_value"])?,
-            ack: r.inputs(["ack_valid", "ack_flow", "ack_path", "ack_psn"])?,
-            req: r.inputs(["req_valid", "req_flow"])?,
-            sink_ready: r.inputs(["res_ready", "idle_ready", "acked_ready"])?,
-            open_ready: r.output("open_ready")?,
-            post_ready: r.output("post_ready")?,
-            window_ready: r.output("window_ready")?,
-            skip_ready: r.output("skip_ready")?,
-            ack_ready: r.output("ack_ready")?,
-            req_ready: r.output("req_ready")?,
-            res: r.outputs(["res_valid", "res_flow", "res_path", "res_psn", "res_found"])?,
-            idle: r.outputs(["idle_valid", "idle_flow"])?,
-            acked: r.outputs([
-                "acked_valid",
-                "acked_flow",
-                "acked_psn",
-                "acked_path",
-                "acked_new",
-                "acked_una",
-            ])?,
-        };
+        let at = SenderPorts::new(v)?;
         Ok(Self {
             rng: SmallRng::seed_from_u64(seed),
             at,
@@ -255,55 +208,8 @@ impl Bench for SenderBench {
     }
 
     fn model(&mut self, inputs: &[u64], expected: &mut [u64]) {
-        let a = &self.at;
-        let on = |i: usize| inputs[i] != 0;
-        let pair =
-            |at: &[usize; 3]| on(at[0]).then(|| (inputs[at[1]] as u16, inputs[at[2]] as u32));
-        let triple = |at: &[usize; 4]| {
-            on(at[0]).then(|| {
-                (
-                    inputs[at[1]] as u16,
-                    inputs[at[2]] as u8,
-                    inputs[at[3]] as u32,
-                )
-            })
-        };
-        let short = |t: Option<(u16, u8, u32)>| t.map(|(f, p, v)| (f, p, v as u16));
-        let out = self.model.step(&Inputs {
-            rst: on(a.rst),
-            open: pair(&a.open),
-            post: pair(&a.post),
-            window: short(triple(&a.window)),
-            skip: short(triple(&a.skip)),
-            ack: triple(&a.ack),
-            req: on(a.req[0]).then(|| inputs[a.req[1]] as u16),
-            res_ready: on(a.sink_ready[0]),
-            idle_ready: on(a.sink_ready[1]),
-            acked_ready: on(a.sink_ready[2]),
-        });
-        expected[a.open_ready] = out.open_ready.into();
-        expected[a.post_ready] = out.control_ready.into();
-        expected[a.skip_ready] = out.control_ready.into();
-        expected[a.window_ready] = out.window_ready.into();
-        expected[a.ack_ready] = out.ack_ready.into();
-        expected[a.req_ready] = out.req_ready.into();
-        expected[a.res[0]] = out.res.is_some().into();
-        if let Some(p) = out.res {
-            expected[a.res[1]] = p.flow.into();
-            expected[a.res[2]] = p.path.into();
-            expected[a.res[3]] = p.psn.unwrap_or(0).into();
-            expected[a.res[4]] = p.psn.is_some().into();
-        }
-        expected[a.idle[0]] = out.idle.is_some().into();
-        expected[a.idle[1]] = out.idle.unwrap_or(0).into();
-        expected[a.acked[0]] = out.acked.is_some().into();
-        if let Some(j) = out.acked {
-            expected[a.acked[1]] = j.arrival.flow.into();
-            expected[a.acked[2]] = j.arrival.psn.into();
-            expected[a.acked[3]] = j.arrival.tag.into();
-            expected[a.acked[4]] = (j.outcome.verdict == Verdict::Accepted).into();
-            expected[a.acked[5]] = j.outcome.expected.value().into();
-        }
+        let out = self.model.step(&self.at.read_inputs(inputs));
+        self.at.write_outputs(&out, expected);
     }
 
     fn observe(&mut self, inputs: &[u64], outputs: &[u64]) {
