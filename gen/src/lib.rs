@@ -3,6 +3,8 @@
 #[cfg(feature = "cosim")]
 pub mod cosim;
 pub mod package;
+#[cfg(feature = "cosim")]
+pub mod plot;
 pub mod shape;
 pub mod verilog;
 pub mod wrapper;

@@ -11,6 +11,7 @@
 pub mod bench;
 pub mod dut;
 pub mod lockstep;
+pub mod testbed;
 pub mod verilator;
 
 /// A port of the top module.

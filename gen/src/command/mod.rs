@@ -3,6 +3,8 @@
 #[cfg(feature = "cosim")]
 mod cosim;
 mod gen;
+#[cfg(feature = "cosim")]
+mod run;
 
 use clap::{Args, Parser, Subcommand};
 use rondo::shape::{Shape, ShapeError};
@@ -24,6 +26,9 @@ enum Command {
     /// Compare the generated Verilog with its model on every clock.
     #[cfg(feature = "cosim")]
     Cosim(cosim::Cosim),
+    /// Run a scenario in closed loop, the RTL making every decision.
+    #[cfg(feature = "cosim")]
+    Run(run::Run),
 }
 
 /// What a command may fail with; each prints as one message.
@@ -39,6 +44,10 @@ pub enum CommandError {
     #[cfg(feature = "cosim")]
     #[error(transparent)]
     Sim(#[from] rondo_sim::SimError),
+    /// A scenario file.
+    #[cfg(feature = "cosim")]
+    #[error(transparent)]
+    Scenario(#[from] rondo_sim::testbed::scenario::ScenarioError),
     /// The checks ran and did not hold.
     #[error("{0}")]
     Failed(String),
@@ -62,6 +71,8 @@ impl Cli {
             Command::Gen(c) => c.run(),
             #[cfg(feature = "cosim")]
             Command::Cosim(c) => c.run(),
+            #[cfg(feature = "cosim")]
+            Command::Run(c) => c.run(),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,

@@ -120,4 +120,23 @@ impl SenderPorts {
             expected[a.acked[5]] = j.outcome.expected.value().into();
         }
     }
+
+    /// Whether the design's outputs are the model's; fields count while their port is valid.
+    #[inline]
+    pub fn agree(&self, expected: &[u64], actual: &[u64]) -> bool {
+        let same = |at: &[usize]| at.iter().all(|&i| expected[i] == actual[i]);
+        let stream = |at: &[usize]| {
+            expected[at[0]] == actual[at[0]] && (actual[at[0]] == 0 || same(&at[1..]))
+        };
+        same(&[
+            self.open_ready,
+            self.post_ready,
+            self.window_ready,
+            self.skip_ready,
+            self.ack_ready,
+            self.req_ready,
+        ]) && stream(&self.res)
+            && stream(&self.idle)
+            && stream(&self.acked)
+    }
 }

@@ -1,0 +1,295 @@
+//! The closed loop.
+
+use super::control::Control;
+use super::metrics::{Delivered, Histogram, PathReport, Peak, Point, RunReport, Updates};
+use super::network::{Ack, Network, Packet};
+use super::receive::RtlReceiver;
+use super::scenario::Scenario;
+use super::transmit::{RoundRobin, RtlTransmitter, Transmitter};
+use super::CLOCK_NS;
+use crate::{SimError, Verilog};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Who chooses the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Select {
+    /// Deficit selection: the sender RTL.
+    Deficit,
+    /// Round robin over the paths, in PSN order.
+    RoundRobin,
+}
+
+/// One run of a scenario.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup<'a> {
+    /// Scenario.
+    pub scenario: &'a Scenario,
+    /// Path selection.
+    pub select: Select,
+    /// The packet scheduler: skips by Eq. 7, or PSN order.
+    pub scheduler: bool,
+    /// Sender datapath.
+    pub sender: &'a Verilog,
+    /// Receiver datapath.
+    pub receiver: &'a Verilog,
+    /// Seed of the designs' initial state.
+    pub seed: u64,
+}
+
+/// Clocks between a refused request and the next.
+const RETRY_CLOCKS: u64 = 8;
+/// Distance of the curves' points.
+const POINT_NS: u64 = 50_000;
+/// PSNs are told apart by their low bits while under way.
+const TRACK: usize = 4096;
+
+struct Loop<'a> {
+    s: &'a Scenario,
+    network: Network,
+    control: Control,
+    tx: Box<dyn Transmitter>,
+    rx: RtlReceiver,
+    under_way: Vec<(Packet, u64)>,
+    retry_at: u64,
+    next_update_ns: u64,
+    ood: Histogram,
+    waiting: Histogram,
+    point: (u64, u64, u64),
+    points: Vec<Point>,
+    sent: u64,
+    naks: u64,
+    tail_drops: u64,
+}
+
+/// Runs `setup`; `progress` gets the share done and returns false to stop.
+///
+/// # Errors
+/// [`SimError`] when a design cannot be compiled or loaded.
+pub fn run(setup: &Setup, progress: &mut dyn FnMut(f64) -> bool) -> Result<RunReport, SimError> {
+    let s = setup.scenario;
+    // More than the paths can carry: the flow never runs dry.
+    let posted = (s.capacity_gbps() * s.duration_ms * 1e6 / 8.0 / s.packet_bytes as f64) as u32;
+    let posted = (posted + posted / 4 + 1024).min(1 << 22);
+    let tx: Box<dyn Transmitter> = match setup.select {
+        Select::Deficit => Box::new(RtlTransmitter::new(
+            setup.sender,
+            s.paths.len(),
+            s.window,
+            s.first_psn,
+            posted,
+            setup.seed,
+        )?),
+        Select::RoundRobin => Box::new(RoundRobin::new(s.paths.len(), s.window, s.first_psn)),
+    };
+    let rx = RtlReceiver::new(
+        setup.receiver,
+        s.window,
+        s.first_psn,
+        s.payload_bytes(),
+        s.reorder_slots,
+        setup.seed,
+    )?;
+    let nobody = Packet {
+        psn: 0,
+        path: 0,
+        sent_ns: 0,
+    };
+    let mut l = Loop {
+        s,
+        network: Network::new(s),
+        control: Control::new(s, setup.scheduler),
+        tx,
+        rx,
+        under_way: vec![(nobody, 0); TRACK],
+        retry_at: 0,
+        next_update_ns: s.interval_ns().into(),
+        ood: Histogram::default(),
+        waiting: Histogram::default(),
+        point: (0, 0, 0),
+        points: Vec::new(),
+        sent: 0,
+        naks: 0,
+        tail_drops: 0,
+    };
+    let end_ns = (s.duration_ms * 1e6) as u64;
+    let from_ns = (s.measure_from_ms * 1e6) as u64;
+    let mut before = 0;
+    let started = Instant::now();
+    for clock in 0..end_ns / CLOCK_NS {
+        let now = clock * CLOCK_NS;
+        if now <= from_ns && from_ns < now + CLOCK_NS {
+            before = l.rx.delivery().packets;
+            l.ood = Histogram::default();
+            l.waiting = Histogram::default();
+            for p in 0..s.paths.len() {
+                l.tail_drops += l.network.take_counters(p).drops;
+            }
+        }
+        l.clock(clock, now);
+        if clock % 65_536 == 0 && !progress(now as f64 / end_ns as f64) {
+            break;
+        }
+    }
+    let cycles = (end_ns / CLOCK_NS) as f64;
+    let mut report = l.report(before, end_ns - from_ns);
+    report.seed = setup.seed;
+    report.cycles_per_second = (cycles / started.elapsed().as_secs_f64()).round();
+    report.decisions = match setup.select {
+        Select::Deficit => "rtl",
+        Select::RoundRobin => "model",
+    };
+    report.name = match (setup.select, setup.scheduler) {
+        (Select::Deficit, true) => "rondo",
+        (Select::Deficit, false) => "psn-order",
+        (Select::RoundRobin, _) => "round-robin",
+    }
+    .into();
+    Ok(report)
+}
+
+impl Loop<'_> {
+    fn clock(&mut self, clock: u64, now: u64) {
+        while let Some((packet, arrived)) = self.network.receive(now) {
+            self.under_way[packet.psn as usize % TRACK].1 = arrived;
+            self.rx.arrive(packet.psn);
+        }
+        while let Some(ack) = self.network.acknowledged(now) {
+            if ack.nak {
+                // Loss recovery is not part of this harness: a refused packet stays lost.
+                self.naks += 1;
+            } else {
+                self.tx.acknowledge(ack.packet.path, ack.packet.psn);
+            }
+        }
+
+        self.control.pacer().advance(CLOCK_NS as u32);
+        if !self.tx.is_busy()
+            && clock >= self.retry_at
+            && self.control.pacer().is_due()
+            && self.network.sender_is_free(now)
+        {
+            self.tx.request();
+        }
+        let step = self.tx.clock();
+        if let Some((path, psn)) = step.sent {
+            self.sent_packet(path, psn, now);
+        }
+        if step.idle {
+            self.retry_at = clock + RETRY_CLOCKS;
+        }
+        if let Some((path, psn)) = step.acked {
+            let (packet, arrived) = self.under_way[psn as usize % TRACK];
+            self.control
+                .acked(path, arrived - packet.sent_ns, now - packet.sent_ns);
+        }
+
+        let step = self.rx.clock();
+        if let Some((psn, nak)) = step.ack {
+            let (packet, arrived_ns) = self.under_way[psn as usize % TRACK];
+            let ack = Ack {
+                packet,
+                arrived_ns,
+                nak,
+            };
+            self.network.acknowledge(ack, now);
+        }
+        if let Some((ood, waiting)) = step.sample {
+            self.ood.add(ood);
+            self.waiting.add(waiting);
+            self.point.1 += u64::from(ood);
+            self.point.2 += 1;
+        }
+        if now >= self.next_update_ns {
+            self.next_update_ns += u64::from(self.s.interval_ns());
+            self.update();
+        }
+        if now % POINT_NS == 0 {
+            self.take_point(now);
+        }
+    }
+
+    fn sent_packet(&mut self, path: u8, psn: u32, now: u64) {
+        let packet = Packet {
+            psn,
+            path,
+            sent_ns: now,
+        };
+        self.control.pacer().spend();
+        self.control.sent(path);
+        self.sent += 1;
+        self.under_way[psn as usize % TRACK] = (packet, now);
+        if !self.network.send(packet, now) {
+            self.tail_drops += 1;
+        }
+    }
+
+    fn update(&mut self) {
+        let d = self.control.update();
+        for p in 0..self.s.paths.len() {
+            self.tx.set_window(p as u8, d.windows[p]);
+            self.tx.set_skip(p as u8, d.skips[p]);
+        }
+    }
+
+    fn take_point(&mut self, now: u64) {
+        let delivered = self.rx.delivery().packets;
+        let bits = (delivered - self.point.0) as f64 * self.s.packet_bytes as f64 * 8.0;
+        self.points.push(Point {
+            ms: now as f64 / 1e6,
+            gbps: bits / POINT_NS as f64,
+            ood: self.point.1 as f64 / self.point.2.max(1) as f64,
+            queue_us: (0..self.s.paths.len())
+                .map(|p| self.network.queue_ns(p, now) as f64 / 1000.0)
+                .collect(),
+        });
+        self.point = (delivered, 0, 0);
+    }
+
+    fn report(mut self, before: u64, measured_ns: u64) -> RunReport {
+        let d = self.rx.delivery();
+        let packets = (d.packets - before) as f64;
+        let gbps = |bytes: usize, packets: f64| packets * bytes as f64 * 8.0 / measured_ns as f64;
+        let mut paths = Vec::new();
+        for p in 0..self.s.paths.len() {
+            let c = self.network.take_counters(p);
+            paths.push(PathReport {
+                gbps: gbps(self.s.packet_bytes, c.packets as f64),
+                queue_us: Peak {
+                    avg: c.queued_ns_sum as f64 / 1000.0 / c.packets.max(1) as f64,
+                    max: c.queued_ns_max as f64 / 1000.0,
+                },
+            });
+        }
+        let waiting = self.waiting.spread();
+        let lost = self.tail_drops + self.naks;
+        RunReport {
+            throughput_gbps: gbps(self.s.packet_bytes, packets),
+            goodput_gbps: gbps(self.s.payload_bytes(), packets),
+            duration_us: measured_ns as f64 / 1000.0,
+            ood: self.ood.spread(),
+            rbo: Peak {
+                avg: waiting.avg,
+                max: waiting.max,
+            },
+            paths,
+            mismatches: self.tx.mismatches() + self.rx.mismatches(),
+            delivered: Delivered {
+                bytes: d.bytes,
+                messages: d.packets,
+            },
+            in_order: d.out_of_order == 0 && d.duplicated == 0 && d.corrupt == 0,
+            lost_bytes: lost * self.s.payload_bytes() as u64,
+            duplicated_bytes: d.duplicated * self.s.payload_bytes() as u64,
+            drops: BTreeMap::from([
+                ("queue_full", self.tail_drops),
+                ("reorder_buffer_full", self.naks),
+            ]),
+            updates: Updates {
+                count: self.control.updates(),
+            },
+            points: self.points,
+            ..RunReport::default()
+        }
+    }
+}
