@@ -12,6 +12,7 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 
 pub mod arcc;
+pub mod budget;
 #[cfg(feature = "std")]
 pub mod cycle;
 pub mod deficit;

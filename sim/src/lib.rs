@@ -11,6 +11,7 @@
 pub mod bench;
 pub mod dut;
 pub mod lockstep;
+pub mod measure;
 pub mod testbed;
 pub mod verilator;
 
@@ -98,6 +99,12 @@ pub enum SimError {
     #[error("the block has no port `{port}`")]
     NoPort {
         /// Port asked for.
+        port: String,
+    },
+    /// A block did not answer.
+    #[error("the block does not answer on `{port}`: run `rondo cosim --all`")]
+    NoAnswer {
+        /// Port waited for.
         port: String,
     },
 }

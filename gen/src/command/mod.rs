@@ -1,6 +1,8 @@
 //! Subcommands, one file each, and what they share: errors, seeds, progress, JSON.
 
 #[cfg(feature = "cosim")]
+mod budget;
+#[cfg(feature = "cosim")]
 mod cosim;
 mod gen;
 #[cfg(feature = "cosim")]
@@ -29,6 +31,9 @@ enum Command {
     /// Run a scenario in closed loop, the RTL making every decision.
     #[cfg(feature = "cosim")]
     Run(run::Run),
+    /// Cycle budgets at line rate, from what is measured on the Verilog.
+    #[cfg(feature = "cosim")]
+    Budget(budget::Budget),
 }
 
 /// What a command may fail with; each prints as one message.
@@ -73,6 +78,8 @@ impl Cli {
             Command::Cosim(c) => c.run(),
             #[cfg(feature = "cosim")]
             Command::Run(c) => c.run(),
+            #[cfg(feature = "cosim")]
+            Command::Budget(c) => c.run(),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,
