@@ -9,6 +9,7 @@ use rondo::cosim::{bench, verilog};
 use rondo::shape::{Block, Shape};
 use rondo_sim::dut::WaveFile;
 use rondo_sim::lockstep::{self, Mismatch, Outcome};
+use rondo_sim::Verilog;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -39,6 +40,9 @@ pub struct Cosim {
     /// Write waves of the whole run (one block), or of the mismatch, to this VCD file.
     #[arg(long)]
     wave: Option<PathBuf>,
+    /// Take modules from this folder where it has them: to check edited Verilog.
+    #[arg(long, value_name = "DIR")]
+    rtl: Option<PathBuf>,
     /// Run Verilator without the model: for measuring.
     #[arg(long)]
     unchecked: bool,
@@ -124,7 +128,7 @@ impl Cosim {
         shape: Shape,
         seed: u64,
     ) -> Result<BlockReport, CommandError> {
-        let v = verilog(block, shape)?;
+        let v = self.verilog(block, shape)?;
         let bar = progress_bar(self.cycles, block.name());
         let how = lockstep::Run {
             cycles: self.cycles,
@@ -150,6 +154,31 @@ impl Cosim {
         Ok(block_report(block, &outcome, first_mismatch))
     }
 
+    /// The generated block, with the modules of `--rtl` in place of its own.
+    fn verilog(&self, block: Block, shape: Shape) -> Result<Verilog, CommandError> {
+        let mut v = verilog(block, shape)?;
+        let Some(folder) = &self.rtl else {
+            return Ok(v);
+        };
+        let mut taken = 0;
+        for (name, text) in &mut v.files {
+            let path = folder.join(name.as_str());
+            if path.exists() {
+                *text = std::fs::read_to_string(&path)
+                    .map_err(|source| CommandError::File { path, source })?;
+                taken += 1;
+            }
+        }
+        if taken == 0 {
+            return Err(CommandError::Failed(format!(
+                "{} has no module of the {}; generate it with the same --paths, --window and --flows",
+                folder.display(),
+                block.name()
+            )));
+        }
+        Ok(v)
+    }
+
     fn explain(
         &self,
         block: Block,
@@ -161,7 +190,7 @@ impl Cosim {
             .wave
             .clone()
             .unwrap_or_else(|| PathBuf::from(format!("mismatch-{}-{seed}.vcd", block.name())));
-        let v = verilog(block, shape)?;
+        let v = self.verilog(block, shape)?;
         lockstep::write_waves(&v, &mut *bench(block, &v, shape, seed)?, seed, m, &wave)?;
         let report = MismatchReport {
             cycle: m.clock,
