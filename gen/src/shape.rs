@@ -132,16 +132,16 @@ impl Block {
                 256 => Box::new(BitmapTracker::<4, 2>::new(flows)),
                 _ => Box::new(BitmapTracker::<8, 3>::new(flows)),
             },
+            // The last parameter is `rondo_models::reorder::table_psns`, log2.
             Block::Reorder => match shape.window {
-                128 => Box::new(ReorderBuffer::<7>::new(flows)),
-                256 => Box::new(ReorderBuffer::<8>::new(flows)),
-                _ => Box::new(ReorderBuffer::<9>::new(flows)),
+                128 | 256 => Box::new(ReorderBuffer::<9>::new(flows)),
+                _ => Box::new(ReorderBuffer::<10>::new(flows)),
             },
             Block::Sender => sender(shape),
             Block::Receiver => match shape.window {
-                128 => Box::new(ReceiverDatapath::<2, 1, 7>::new(flows)),
-                256 => Box::new(ReceiverDatapath::<4, 2, 8>::new(flows)),
-                _ => Box::new(ReceiverDatapath::<8, 3, 9>::new(flows)),
+                128 => Box::new(ReceiverDatapath::<2, 1, 9>::new(flows)),
+                256 => Box::new(ReceiverDatapath::<4, 2, 9>::new(flows)),
+                _ => Box::new(ReceiverDatapath::<8, 3, 10>::new(flows)),
             },
         }
     }

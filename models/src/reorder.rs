@@ -25,3 +25,9 @@ pub fn has_room(in_use: u32, limit: u32) -> bool {
 pub fn waiting_change(advance: u16) -> i32 {
     1 - i32::from(advance)
 }
+
+/// PSNs of a flow that the slot table tells apart, for windows of `window` PSNs: a window, and
+/// before it the packets that are in order but not delivered yet, at most one a slot.
+pub const fn table_psns(window: usize) -> usize {
+    (SLOTS + window).next_power_of_two()
+}

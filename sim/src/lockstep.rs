@@ -13,6 +13,11 @@ pub trait Bench {
     fn model(&mut self, inputs: &[u64], expected: &mut [u64]);
     /// Tells the stimulus what the design answered in this clock.
     fn observe(&mut self, inputs: &[u64], outputs: &[u64]);
+    /// What the design did that no design may do, whatever the model says: delivered out of order,
+    /// twice, or with wrong contents.
+    fn violation(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// The first difference found.
@@ -194,6 +199,16 @@ pub fn run(
             }
         }
         bench.observe(&inputs, &outputs);
+        if let (true, Some(what)) = (how.checked, bench.violation()) {
+            outcome.mismatch = Some(Mismatch {
+                clock,
+                port: what.to_owned(),
+                expected: vec![0],
+                actual: vec![1],
+            });
+            outcome.cycles = clock + 1;
+            break;
+        }
         for s in &mut streams {
             s.count(&inputs, &outputs);
         }

@@ -5,7 +5,11 @@ use crate::prim::{ModuleId, Ram, Reg};
 use crate::stream::{StreamFifo, FLOW_BITS, QUEUE_ADDRESS_BITS};
 use rust_hdl::prelude::*;
 
-/// Reorder buffer of 256 slots of 4,096 bytes for windows of `2^LW` PSNs.
+/// Reorder buffer of 256 slots of 4,096 bytes, with a slot table of `2^TB` PSNs a flow.
+///
+/// The table must hold a window and beside it all packets that are in order but not delivered yet,
+/// of which there are at most as many as slots: otherwise a new packet would take the entry of one
+/// that a slow host has not got yet.
 ///
 /// Every packet is stored first. When it is complete it is announced to the tracker; the verdict
 /// enters it in the flow's slot table or frees its slot. When the next expected packet is
@@ -16,7 +20,7 @@ use rust_hdl::prelude::*;
 /// one. The last free slot therefore always goes to a packet that leaves again, and the buffer
 /// cannot lock. (`room` looks at the count of two clocks before, hence 254 and not 256.)
 #[derive(Clone, Debug, LogicBlock)]
-pub struct ReorderBuffer<const LW: usize> {
+pub struct ReorderBuffer<const TB: usize> {
     id: ModuleId,
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -111,7 +115,7 @@ pub struct ReorderBuffer<const LW: usize> {
     beats: Ram<Bits<512>, 14>,
     lengths: Ram<Bits<6>, 8>,
     keeps: Ram<Bits<64>, 8>,
-    slot_table: Ram<Bits<8>, 19>,
+    slot_table: Ram<Bits<8>, 20>,
     free_slots: StreamFifo<Bits<8>, 8>,
     acks: StreamFifo<Bits<60>, QUEUE_ADDRESS_BITS>,
     ack_credits: Reg<Bits<6>>,
@@ -130,18 +134,18 @@ pub struct ReorderBuffer<const LW: usize> {
     free_taken: Signal<Local, Bit>,
     ack_depth: Constant<Bits<6>>,
     psn_bits: Constant<Bits<5>>,
-    psn_mask: Constant<Bits<19>>,
+    psn_mask: Constant<Bits<20>>,
 }
 
-impl<const LW: usize> ReorderBuffer<LW> {
+impl<const TB: usize> ReorderBuffer<TB> {
     /// For `flows` flows (a power of two, at most 1,024).
     pub fn new(flows: usize) -> Self {
         Self {
             id: ModuleId::new(
-                format!("rondo_reorder_{}", 1 << LW),
+                format!("rondo_reorder_{}", 1 << TB),
                 &format!(
-                    "Reorder buffer: 256 slots of 4096 bytes, windows of {} PSNs, {flows} flows.",
-                    1 << LW
+                    "Reorder buffer: 256 slots of 4096 bytes, {flows} flows, slot table of {} PSNs a flow.",
+                    1 << TB
                 ),
             ),
             clk: Signal::default(),
@@ -193,7 +197,7 @@ impl<const LW: usize> ReorderBuffer<LW> {
             beats: Ram::new(256 * 64),
             lengths: Ram::new(256),
             keeps: Ram::new(256),
-            slot_table: Ram::new(flows << LW),
+            slot_table: Ram::new(flows << TB),
             free_slots: StreamFifo::new("free_slots"),
             acks: StreamFifo::new("acks"),
             ack_credits: Reg::default(),
@@ -211,13 +215,13 @@ impl<const LW: usize> ReorderBuffer<LW> {
             free_push: Signal::default(),
             free_taken: Signal::default(),
             ack_depth: Constant::new((1u64 << QUEUE_ADDRESS_BITS).into()),
-            psn_bits: Constant::new((LW as u64).into()),
-            psn_mask: Constant::new(((1u64 << LW) - 1).into()),
+            psn_bits: Constant::new((TB as u64).into()),
+            psn_mask: Constant::new(((1u64 << TB) - 1).into()),
         }
     }
 }
 
-impl<const LW: usize> Logic for ReorderBuffer<LW> {
+impl<const TB: usize> Logic for ReorderBuffer<TB> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
@@ -275,9 +279,9 @@ impl<const LW: usize> Logic for ReorderBuffer<LW> {
             && (self.verdict_accepted.val() || !self.drain.freed.val());
         self.dropped.next = self.verdict_taken.val() && !self.verdict_accepted.val();
         self.slot_table.write_enable.next = self.verdict_taken.val() && self.verdict_accepted.val();
-        self.slot_table.write_address.next = (bit_cast::<19, FLOW_BITS>(self.verdict_flow.val())
+        self.slot_table.write_address.next = (bit_cast::<20, FLOW_BITS>(self.verdict_flow.val())
             << self.psn_bits.val())
-            | (bit_cast::<19, 24>(self.verdict_psn.val()) & self.psn_mask.val());
+            | (bit_cast::<20, 24>(self.verdict_psn.val()) & self.psn_mask.val());
         self.slot_table.write_data.next = self.verdict_tag.val().get_bits::<8>(0);
         self.drain.run_push.next = self.verdict_taken.val()
             && self.verdict_accepted.val()
@@ -311,8 +315,8 @@ impl<const LW: usize> Logic for ReorderBuffer<LW> {
 
         // Out.
         self.slot_table.read_address.next =
-            (bit_cast::<19, FLOW_BITS>(self.drain.table_flow.val()) << self.psn_bits.val())
-                | (bit_cast::<19, 24>(self.drain.table_psn.val()) & self.psn_mask.val());
+            (bit_cast::<20, FLOW_BITS>(self.drain.table_flow.val()) << self.psn_bits.val())
+                | (bit_cast::<20, 24>(self.drain.table_psn.val()) & self.psn_mask.val());
         self.drain.table_slot.next = self.slot_table.read_data.val();
         self.lengths.read_address.next = self.drain.length_slot.val();
         self.keeps.read_address.next = self.drain.length_slot.val();

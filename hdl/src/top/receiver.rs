@@ -6,10 +6,10 @@ use crate::stream::FLOW_BITS;
 use crate::tracker::BitmapTracker;
 use rust_hdl::prelude::*;
 
-/// Receiver datapath for windows of `64 G` PSNs; `LG` is the logarithm of `G`, `LW` that of the
-/// window.
+/// Receiver datapath for windows of `64 G` PSNs; `LG` is the logarithm of `G`, `TB` that of
+/// the PSNs a flow has in the slot table.
 #[derive(Clone, Debug, LogicBlock)]
-pub struct ReceiverDatapath<const G: usize, const LG: usize, const LW: usize> {
+pub struct ReceiverDatapath<const G: usize, const LG: usize, const TB: usize> {
     id: ModuleId,
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -84,10 +84,10 @@ pub struct ReceiverDatapath<const G: usize, const LG: usize, const LW: usize> {
     /// Packets dropped because they were longer than a slot, wrapping.
     pub oversize: Signal<Out, Bits<16>>,
     tracker: BitmapTracker<G, LG>,
-    reorder: ReorderBuffer<LW>,
+    reorder: ReorderBuffer<TB>,
 }
 
-impl<const G: usize, const LG: usize, const LW: usize> ReceiverDatapath<G, LG, LW> {
+impl<const G: usize, const LG: usize, const TB: usize> ReceiverDatapath<G, LG, TB> {
     /// For `flows` flows (a power of two, at most 1,024).
     pub fn new(flows: usize) -> Self {
         Self {
@@ -140,7 +140,7 @@ impl<const G: usize, const LG: usize, const LW: usize> ReceiverDatapath<G, LG, L
     }
 }
 
-impl<const G: usize, const LG: usize, const LW: usize> Logic for ReceiverDatapath<G, LG, LW> {
+impl<const G: usize, const LG: usize, const TB: usize> Logic for ReceiverDatapath<G, LG, TB> {
     #[hdl_gen]
     fn update(&mut self) {
         self.tracker.clk.next = self.clk.val();

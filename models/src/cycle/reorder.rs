@@ -2,7 +2,7 @@
 
 use super::tracker::{Arrival, Judged};
 use super::{OutputQueue, Timing, QUEUE_DEPTH};
-use crate::reorder::{has_room, waiting_change, SLOTS, SLOT_BEATS};
+use crate::reorder::{has_room, table_psns, waiting_change, SLOTS, SLOT_BEATS};
 use crate::tracker::Verdict;
 
 /// From a packet's last beat to its announcement; beats then flow one a clock.
@@ -115,7 +115,7 @@ struct Run {
 /// Cycle-accurate reorder buffer.
 #[derive(Clone, Debug)]
 pub struct Reorder {
-    window: usize,
+    table_psns: usize,
     beats: Vec<Beat>,
     lengths: Vec<u8>,
     keeps: Vec<u64>,
@@ -146,11 +146,11 @@ impl Reorder {
     /// As after reset, for windows of `window` PSNs.
     pub fn new(window: usize, flows: usize) -> Self {
         let mut r = Self {
-            window,
+            table_psns: table_psns(window),
             beats: vec![[0; 8]; SLOTS * SLOT_BEATS],
             lengths: vec![0; SLOTS],
             keeps: vec![0; SLOTS],
-            table: vec![0; flows * window],
+            table: vec![0; flows * table_psns(window)],
             free: OutputQueue::default(),
             filling: None,
             in_use: 0,
@@ -201,7 +201,7 @@ impl Reorder {
     }
 
     fn table_index(&self, flow: u16, psn: u32) -> usize {
-        usize::from(flow) * self.window + (psn as usize & (self.window - 1))
+        usize::from(flow) * self.table_psns + (psn as usize & (self.table_psns - 1))
     }
 
     /// The drain's last beat goes out in this clock and frees its slot.

@@ -170,3 +170,55 @@ impl PacketSource {
         self.packet.is_some_and(|p| p.0 == flow)
     }
 }
+
+/// Checks deliveries by content, without the model: every flow's packets in PSN order, each once,
+/// each beat as it was sent.
+#[derive(Clone)]
+pub struct DeliveryCheck {
+    next: Vec<u32>,
+    beat: u8,
+    violation: Option<&'static str>,
+}
+
+impl DeliveryCheck {
+    /// For `flows` flows that all start at PSN 0.
+    pub fn new(flows: usize) -> Self {
+        Self {
+            next: vec![0; flows],
+            beat: 0,
+            violation: None,
+        }
+    }
+
+    /// Flow `flow` starts at `first`; no packet is between its beats.
+    pub fn restart(&mut self, flow: usize, first: u32) {
+        self.next[flow] = first;
+        self.beat = 0;
+    }
+
+    /// A beat was delivered.
+    pub fn beat(&mut self, flow: usize, psn: u32, data: &[u64], last: bool) {
+        match self.next.get(flow) {
+            None => self.violation = Some("host_flow: no such flow"),
+            Some(&next) if next != psn => {
+                self.violation = Some("host_psn: not the next of its flow");
+            }
+            Some(_) if contents(flow as u16, psn, self.beat) != data => {
+                self.violation = Some("host_data: not what was sent");
+            }
+            Some(_) => {}
+        }
+        self.beat += 1;
+        if last {
+            self.beat = 0;
+            if let Some(next) = self.next.get_mut(flow) {
+                *next = (psn + 1) & 0xff_ffff;
+            }
+        }
+    }
+
+    /// The latest violation.
+    pub fn violation(&self) -> Option<&str> {
+        self.violation
+    }
+}

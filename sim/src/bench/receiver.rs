@@ -1,7 +1,7 @@
 //! The receiver datapath's stimulus and model.
 
 use super::driver::first_psn;
-use super::packets::PacketSource;
+use super::packets::{DeliveryCheck, PacketSource};
 use super::reorder::{OutAt, RxAt};
 use super::{Pace, Rows, Source};
 use crate::lockstep::{Bench, RESET_CLOCKS};
@@ -86,6 +86,7 @@ pub struct ReceiverBench {
     at: ReceiverPorts,
     model: Receiver,
     packets: PacketSource,
+    check: DeliveryCheck,
     rx: Source<RxBeat>,
     opens: Vec<(u16, u32)>,
     host: Pace,
@@ -106,6 +107,7 @@ impl ReceiverBench {
             at,
             model: Receiver::new(window, flows),
             packets: PacketSource::new(flows, window),
+            check: DeliveryCheck::new(flows),
             rx: Source::new(Pace::MIXED),
             opens: Vec::new(),
             host: Pace::new(Pace::MIXED),
@@ -120,7 +122,11 @@ impl ReceiverBench {
         self.rx.reset();
         let count = self.packets.flows.len().min(8) as u16;
         self.opens = (0..count).map(|f| (f, first_psn(&mut self.rng))).collect();
+        for f in 0..self.packets.flows.len() {
+            self.check.restart(f, 0);
+        }
         for &(f, psn) in &self.opens {
+            self.check.restart(usize::from(f), psn);
             self.packets.flows[usize::from(f)].restart(psn);
         }
         self.limit = match self.rng.random_range(0..3) {
@@ -181,6 +187,7 @@ impl Bench for ReceiverBench {
             return self.restart();
         }
         let a = &self.at;
+        a.out.check(inputs, outputs, &mut self.check);
         self.rx.taken(outputs[a.rx_ready] != 0);
         if outputs[a.open_ready] != 0 && inputs[a.open[0]] != 0 {
             self.opens.pop();
@@ -190,5 +197,9 @@ impl Bench for ReceiverBench {
                 f.again(psn);
             }
         }
+    }
+
+    fn violation(&self) -> Option<&str> {
+        self.check.violation()
     }
 }

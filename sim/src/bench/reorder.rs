@@ -1,7 +1,7 @@
 //! The reorder buffer's stimulus and model. A functional tracker stands in for the RTL's, with
 //! random delay.
 
-use super::packets::PacketSource;
+use super::packets::{DeliveryCheck, PacketSource};
 use super::{Pace, Rows, Source};
 use crate::lockstep::{Bench, RESET_CLOCKS};
 use crate::{SimError, Verilog};
@@ -131,6 +131,18 @@ impl OutAt {
         }
     }
 
+    /// Hands a beat that is delivered in this clock to `check`.
+    pub(crate) fn check(&self, inputs: &[u64], outputs: &[u64], check: &mut DeliveryCheck) {
+        if outputs[self.host[0]] != 0 && inputs[self.host_ready] != 0 {
+            check.beat(
+                outputs[self.host[4]] as usize,
+                outputs[self.host[5]] as u32,
+                &outputs[self.host[1]..self.host[1] + 8],
+                outputs[self.host[3]] != 0,
+            );
+        }
+    }
+
     /// Flow and PSN of a NAK that is taken in this clock.
     pub(crate) fn nak(&self, inputs: &[u64], outputs: &[u64]) -> Option<(usize, u32)> {
         (outputs[self.ack[0]] != 0 && inputs[self.ack_ready] != 0 && outputs[self.ack[4]] != 0)
@@ -146,6 +158,7 @@ pub struct ReorderBench {
     windows: Vec<ArrivalWindow>,
     groups: usize,
     packets: PacketSource,
+    check: DeliveryCheck,
     rx: Source<RxBeat>,
     host: Pace,
     acks: Pace,
@@ -198,6 +211,7 @@ impl ReorderBench {
             windows: vec![ArrivalWindow::new(groups, Psn::new(0)); flows],
             groups,
             packets: PacketSource::new(flows, window),
+            check: DeliveryCheck::new(flows),
             rx: Source::new(Pace::MIXED),
             host: Pace::new(Pace::MIXED),
             acks: Pace::new(Pace::MIXED),
@@ -216,6 +230,7 @@ impl ReorderBench {
             let first = super::driver::first_psn(&mut self.rng);
             *w = ArrivalWindow::new(self.groups, Psn::new(first));
             self.packets.flows[f].restart(first);
+            self.check.restart(f, first);
         }
         self.verdicts.clear();
         self.verdict.reset();
@@ -298,6 +313,7 @@ impl Bench for ReorderBench {
             return self.restart();
         }
         let a = &self.at;
+        a.out.check(inputs, outputs, &mut self.check);
         self.rx.taken(outputs[a.rx_ready] != 0);
         self.verdict.taken(outputs[a.verdict_ready] != 0);
         if outputs[a.arrival[0]] != 0 && inputs[a.arrival_ready] != 0 {
@@ -317,5 +333,9 @@ impl Bench for ReorderBench {
                 f.again(psn);
             }
         }
+    }
+
+    fn violation(&self) -> Option<&str> {
+        self.check.violation()
     }
 }
