@@ -25,7 +25,10 @@ fn said(out: &Output) -> String {
 #[test]
 fn two_runs_write_the_same_bytes() {
     let shape = Shape::new(8, 256, 1024).expect("on the menu");
-    let (a, b) = (generate(shape).expect("once"), generate(shape).expect("twice"));
+    let (a, b) = (
+        generate(shape).expect("once"),
+        generate(shape).expect("twice"),
+    );
     assert_eq!(a.files, b.files);
     assert_eq!(a.report, b.report);
 }
@@ -43,7 +46,10 @@ fn verilator_lint_is_silent_for_every_shape() {
     for paths in PATHS {
         for window in WINDOWS {
             let dir = tempfile::tempdir().expect("a temporary folder");
-            write(Shape::new(paths, window, 1024).expect("on the menu"), dir.path());
+            write(
+                Shape::new(paths, window, 1024).expect("on the menu"),
+                dir.path(),
+            );
             let out = Command::new("verilator")
                 .current_dir(dir.path())
                 .args(["--lint-only", "-Wall", "-f", "rondo.f"])
@@ -51,7 +57,10 @@ fn verilator_lint_is_silent_for_every_shape() {
                 .output()
                 .expect("verilator is installed (scripts/setup.sh)");
             let notes = said(&out);
-            assert!(out.status.success() && notes.is_empty(), "P={paths} W={window}: {notes}");
+            assert!(
+                out.status.success() && notes.is_empty(),
+                "P={paths} W={window}: {notes}"
+            );
         }
     }
 }
@@ -74,7 +83,9 @@ fn yosys_finds_no_latch_and_only_block_ram() {
     assert!(out.status.success(), "{}", said(&out));
     let stat = std::fs::read_to_string(dir.path().join("stat.txt")).expect("statistics");
     let total = stat.split("design hierarchy").last().unwrap_or(&stat);
-    for cell in ["LDCE", "LDPE", "$dlatch", "RAM32", "RAM64", "RAM128", "RAM256"] {
+    for cell in [
+        "LDCE", "LDPE", "$dlatch", "RAM32", "RAM64", "RAM128", "RAM256",
+    ] {
         assert!(!total.contains(cell), "{cell} in\n{total}");
     }
     assert!(total.contains("RAMB36E2"), "{total}");

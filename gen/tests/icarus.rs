@@ -22,7 +22,15 @@ fn agrees(block: Block, paths: usize, window: usize, cycles: u64, seed: u64) {
     write("testbench.v", &vectors.testbench);
     let build = Command::new("iverilog")
         .current_dir(dir.path())
-        .args(["-g2001", "-Wall", "-o", "sim", "-s", "testbench", "testbench.v"])
+        .args([
+            "-g2001",
+            "-Wall",
+            "-o",
+            "sim",
+            "-s",
+            "testbench",
+            "testbench.v",
+        ])
         .args(v.files.iter().map(|(n, _)| n))
         .output()
         .expect("iverilog is installed (scripts/setup.sh)");
@@ -34,7 +42,11 @@ fn agrees(block: Block, paths: usize, window: usize, cycles: u64, seed: u64) {
         .output()
         .expect("vvp runs");
     let said = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(said.contains("PASS"), "{} seed {seed}: {said}", block.name());
+    assert!(
+        said.contains("PASS"),
+        "{} seed {seed}: {said}",
+        block.name()
+    );
 }
 
 #[test]

@@ -49,7 +49,8 @@ fn qualifier<'a>(v: &'a Verilog, name: &str) -> Option<&'a str> {
     v.outputs().map(|o| o.name.as_str()).find(|o| {
         *o != name
             && o.strip_suffix("_valid").is_some_and(|s| {
-                name.strip_prefix(s).is_some_and(|rest| rest.starts_with('_'))
+                name.strip_prefix(s)
+                    .is_some_and(|rest| rest.starts_with('_'))
             })
     })
 }
@@ -104,7 +105,13 @@ fn testbench(v: &Verilog, cycles: u64) -> String {
     let connect = |list: &mut String, ports: Vec<&Port>, total: usize, bus: &str| {
         let mut high = total;
         for p in ports {
-            let _ = write!(list, ",\n        .{}({bus}[{}:{}])", p.name, high - 1, high - p.bits);
+            let _ = write!(
+                list,
+                ",\n        .{}({bus}[{}:{}])",
+                p.name,
+                high - 1,
+                high - p.bits
+            );
             high -= p.bits;
         }
     };

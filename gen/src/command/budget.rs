@@ -18,24 +18,26 @@ const SIZES: [u64; 7] = [64, 128, 256, 512, 1024, 4096, 9000];
 
 /// Cycle budgets at line rate, from latencies and rates measured on the Verilog.
 #[derive(Args)]
-#[command(after_help = "Example:\n  rondo budget --paths 4 --link-gbps 100 --mtu 4096 --clock-mhz 250 --flows 1024")]
+#[command(
+    after_help = "Example:\n  rondo budget --paths 4 --link-gbps 100 --mtu 4096 --clock-mhz 250 --flows 1024"
+)]
 pub struct Budget {
     #[command(flatten)]
     shape: ShapeArgs,
     /// Link rate in Gbps.
-    #[arg(long, default_value_t = 100.0)]
+    #[arg(long, default_value_t = 100.0, allow_negative_numbers = true)]
     link_gbps: f64,
     /// Packet size in bytes, 64 to 9216.
     #[arg(long, default_value_t = 4096)]
     mtu: u64,
     /// Clock in MHz.
-    #[arg(long, default_value_t = 250.0)]
+    #[arg(long, default_value_t = 250.0, allow_negative_numbers = true)]
     clock_mhz: f64,
     /// Flows that are active at once.
     #[arg(long, default_value_t = 1024)]
     flows: u64,
     /// Control interval in microseconds.
-    #[arg(long, default_value_t = 10.0)]
+    #[arg(long, default_value_t = 10.0, allow_negative_numbers = true)]
     interval_us: f64,
     /// Print one JSON object.
     #[arg(long)]
@@ -234,7 +236,10 @@ impl Budget {
                 s.slack_clocks
             );
         }
-        println!("\nhighest packet rate: {} Mpps (64-byte packets)", r.max_mpps);
+        println!(
+            "\nhighest packet rate: {} Mpps (64-byte packets)",
+            r.max_mpps
+        );
         println!(
             "{:>8} {:>18} {:>14} {:>10}",
             "bytes", "interval, clocks", "needed", "line rate"
@@ -244,8 +249,7 @@ impl Budget {
                 "{:>8} {:>18} {:>14} {:>10}",
                 s.packet_bytes,
                 s.packet_interval_clocks,
-                s.needed_clocks
-                    .map_or("too long".into(), |n| n.to_string()),
+                s.needed_clocks.map_or("too long".into(), |n| n.to_string()),
                 if s.line_rate { "yes" } else { "no" }
             );
         }
