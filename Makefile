@@ -1,13 +1,26 @@
 # Rondo's commands. `make demo` is the main job, `make test` the tests; each installs what it needs.
 
 CARGO ?= cargo
+RONDO := target/release/rondo
+SEED  ?= 1
 
-.PHONY: all setup test lint
+.PHONY: all setup build demo test lint bench soak docs
 
 all: test
 
 setup:
 	@scripts/setup.sh
+
+build: setup
+	$(CARGO) build --release --locked
+
+# Main job: Verilog, its check, the paper's testbed with the RTL deciding, the budget.
+demo: build
+	$(RONDO) gen --paths 4 --window 128 --flows 1024 -o out/rtl
+	$(RONDO) cosim --all --cycles 200000 --seed $(SEED)
+	$(RONDO) run tests/scenarios/testbed-homogeneous.toml --seed $(SEED)
+	$(RONDO) run tests/scenarios/testbed-heterogeneous.toml --seed $(SEED)
+	$(RONDO) budget
 
 test: setup
 	$(CARGO) test --workspace --locked
@@ -15,3 +28,17 @@ test: setup
 lint: setup
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy -p rondo-models --no-default-features --locked -- -D warnings
+	$(CARGO) clippy -p rondo --no-default-features --locked -- -D warnings
+
+bench: build
+	$(RONDO) bench --block sender --paths 4 --seed $(SEED)
+
+# Hours-long confidence, not part of CI: every shape, long runs, planted bugs.
+soak: build
+	scripts/soak.sh $(SEED)
+	tests/planted/run.sh $(SEED)
+
+# Timing diagrams of the block pages, from real runs.
+docs: build
+	scripts/docs.sh

@@ -13,6 +13,7 @@ pub mod dut;
 pub mod lockstep;
 pub mod measure;
 pub mod testbed;
+pub mod trace;
 pub mod vectors;
 pub mod verilator;
 

@@ -1,12 +1,16 @@
 //! Subcommands, one file each, and what they share: errors, seeds, progress, JSON.
 
 #[cfg(feature = "cosim")]
+mod bench;
+#[cfg(feature = "cosim")]
 mod budget;
 #[cfg(feature = "cosim")]
 mod cosim;
 mod gen;
 #[cfg(feature = "cosim")]
 mod run;
+#[cfg(feature = "cosim")]
+mod wavedrom;
 
 use clap::{Args, Parser, Subcommand};
 use rondo::shape::{Shape, ShapeError};
@@ -34,6 +38,12 @@ enum Command {
     /// Cycle budgets at line rate, from what is measured on the Verilog.
     #[cfg(feature = "cosim")]
     Budget(budget::Budget),
+    /// Measure co-simulation speed, checked and unchecked.
+    #[cfg(feature = "cosim")]
+    Bench(bench::Bench),
+    /// Print a block's timing diagram from a real run, as WaveJSON.
+    #[cfg(feature = "cosim")]
+    Wavedrom(wavedrom::Wavedrom),
 }
 
 /// What a command may fail with; each prints as one message.
@@ -80,6 +90,10 @@ impl Cli {
             Command::Run(c) => c.run(),
             #[cfg(feature = "cosim")]
             Command::Budget(c) => c.run(),
+            #[cfg(feature = "cosim")]
+            Command::Bench(c) => c.run(),
+            #[cfg(feature = "cosim")]
+            Command::Wavedrom(c) => c.run(),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,
