@@ -182,7 +182,7 @@ pub fn compile(v: &Verilog, trace: bool) -> Result<PathBuf, SimError> {
     let mut verilator = Command::new("verilator");
     verilator
         .current_dir(work.path())
-        .args(["--cc", "-O3", "-Wall", "--x-initial", "unique"])
+        .args(["--cc", "-O3", "--x-initial", "unique"])
         .args(["--x-assign", "fast", "--noassert", "--prefix", "Vdut"])
         .args(["--Mdir", "obj", "--top-module", &v.top])
         .arg(format!("{}.v", v.top));

@@ -1,6 +1,7 @@
 //! `rondo bench`: co-simulation speed of a block, checked and unchecked, in one run.
 
-use super::{print_json, seed_or_random, CommandError, ShapeArgs};
+use super::long_run::seed_or_random;
+use super::{print_json, CommandError, ShapeArgs};
 use clap::Args;
 use rondo::cosim::{bench, verilog};
 use rondo::shape::Block;

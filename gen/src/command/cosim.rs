@@ -1,9 +1,7 @@
 //! `rondo cosim`: the generated Verilog against its model, every output on every clock.
 
-use super::{
-    interrupted, print_json, progress_bar, seed_or_random, watch_for_interrupt, CommandError,
-    ShapeArgs,
-};
+use super::long_run::{interrupted, progress_bar, seed_or_random, watch_for_interrupt};
+use super::{print_json, CommandError, ShapeArgs};
 use clap::Args;
 use rondo::cosim::{bench, verilog};
 use rondo::shape::{Block, Shape};

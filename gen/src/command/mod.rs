@@ -8,6 +8,8 @@ mod budget;
 mod cosim;
 mod gen;
 #[cfg(feature = "cosim")]
+mod long_run;
+#[cfg(feature = "cosim")]
 mod run;
 #[cfg(feature = "cosim")]
 mod wavedrom;
@@ -64,6 +66,7 @@ pub enum CommandError {
     #[error(transparent)]
     Scenario(#[from] rondo_sim::testbed::scenario::ScenarioError),
     /// The checks ran and did not hold.
+    #[cfg(feature = "cosim")]
     #[error("{0}")]
     Failed(String),
     /// A file.
@@ -75,6 +78,7 @@ pub enum CommandError {
         source: std::io::Error,
     },
     /// Ctrl-C.
+    #[cfg(feature = "cosim")]
     #[error("interrupted")]
     Interrupted,
 }
@@ -122,13 +126,6 @@ impl ShapeArgs {
     }
 }
 
-/// The given seed, or a fresh one; printed so that the run can be repeated.
-pub fn seed_or_random(given: Option<u64>) -> u64 {
-    let seed = given.unwrap_or_else(|| u64::from(rand::random::<u32>()));
-    eprintln!("seed {seed}");
-    seed
-}
-
 /// Prints `value` as the one JSON object on standard output.
 ///
 /// # Errors
@@ -141,29 +138,4 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
     };
     let text = serde_json::to_string_pretty(value).map_err(|e| file(e.into()))?;
     writeln!(std::io::stdout(), "{text}").map_err(file)
-}
-
-/// Set by Ctrl-C; long commands look at it and stop between two steps.
-pub static INTERRUPTED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
-
-/// Lets Ctrl-C end a long command in order.
-pub fn watch_for_interrupt() {
-    // A second call, or a platform without signals, leaves the default: the process just ends.
-    let _ = ctrlc::set_handler(|| INTERRUPTED.store(true, std::sync::atomic::Ordering::Relaxed));
-}
-
-/// Whether Ctrl-C was pressed.
-pub fn interrupted() -> bool {
-    INTERRUPTED.load(std::sync::atomic::Ordering::Relaxed)
-}
-
-/// A progress bar on standard error; hidden where that is no terminal.
-pub fn progress_bar(length: u64, what: &str) -> indicatif::ProgressBar {
-    let bar = indicatif::ProgressBar::new(length).with_message(what.to_owned());
-    if let Ok(style) =
-        indicatif::ProgressStyle::with_template("{msg:12} {bar:32} {human_pos}/{human_len} {eta}")
-    {
-        bar.set_style(style);
-    }
-    bar
 }

@@ -1,8 +1,7 @@
 //! `rondo run`: a scenario in closed loop, the RTL making every decision.
 
-use super::{
-    interrupted, print_json, progress_bar, seed_or_random, watch_for_interrupt, CommandError,
-};
+use super::long_run::{interrupted, progress_bar, seed_or_random, watch_for_interrupt};
+use super::{print_json, CommandError};
 use clap::{Args, ValueEnum};
 use rondo::cosim::verilog;
 use rondo::plot;

@@ -1,5 +1,6 @@
 //! Pieces of stimulus: row positions by port name, paced valid/ready drivers.
 
+use crate::lockstep::RESET_CLOCKS;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::Rng;
@@ -87,6 +88,43 @@ fn find(map: &HashMap<String, usize>, port: &str) -> Result<usize, SimError> {
     map.get(port).copied().ok_or_else(|| SimError::NoPort {
         port: port.to_owned(),
     })
+}
+
+/// When a block is reset: at the start, then every ten thousands of clocks, and now and then again
+/// while it still recovers from the reset before.
+#[derive(Debug, Clone)]
+pub struct Resets {
+    left: u32,
+    until_next: u32,
+}
+
+impl Default for Resets {
+    fn default() -> Self {
+        Self {
+            left: RESET_CLOCKS as u32,
+            until_next: 20_000,
+        }
+    }
+}
+
+impl Resets {
+    /// Whether reset is active in this clock.
+    #[inline]
+    pub fn active(&mut self, rng: &mut SmallRng) -> bool {
+        if self.left > 0 {
+            self.left -= 1;
+            return true;
+        }
+        self.until_next -= 1;
+        if self.until_next == 0 {
+            self.left = rng.random_range(1..4);
+            self.until_next = match rng.random_range(0..3) {
+                0 => rng.random_range(5..400),
+                _ => rng.random_range(10_000..50_000),
+            };
+        }
+        false
+    }
 }
 
 /// Activity of a port, redrawn now and then: from never to always.

@@ -10,7 +10,7 @@ mod sender;
 mod sender_ports;
 mod tracker;
 
-pub use driver::{Pace, Rows, Source};
+pub use driver::{Pace, Resets, Rows, Source};
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
 pub use receiver::{ReceiverBench, ReceiverPorts};

@@ -1,8 +1,8 @@
 //! The picker's stimulus and model.
 
 use super::driver::first_psn;
-use super::{Pace, Rows, Source};
-use crate::lockstep::{Bench, RESET_CLOCKS};
+use super::{Pace, Resets, Rows, Source};
+use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -29,7 +29,10 @@ pub struct PickerBench {
     /// Requests of each flow that are not answered yet: a flow is opened only when it is quiet.
     outstanding: Vec<u32>,
     hot: u16,
-    reset_left: u32,
+    /// The hot flow passes over its base group, so that later groups fill first, and then fills it:
+    /// the base jumps over several groups at once.
+    base_last: bool,
+    resets: Resets,
     open: Source<(u16, u32)>,
     req: Source<Request>,
     ready: Pace,
@@ -60,7 +63,8 @@ impl PickerBench {
             bounds: vec![0; flows],
             outstanding: vec![0; flows],
             hot: 0,
-            reset_left: RESET_CLOCKS as u32,
+            base_last: false,
+            resets: Resets::default(),
             open: Source::new(Pace::RARE),
             req: Source::new(Pace::MIXED),
             ready: Pace::new(Pace::MIXED),
@@ -71,16 +75,13 @@ impl PickerBench {
 impl Bench for PickerBench {
     fn drive(&mut self, inputs: &mut [u64]) {
         let count = self.bounds.len() as u16;
-        if self.reset_left == 0 && self.rng.random_range(0..60_000) == 0 {
-            self.reset_left = self.rng.random_range(1..4);
-        }
-        if self.clock % 512 == 0 {
+        if self.clock % 8192 == 0 {
             self.hot = self.rng.random_range(0..count);
+            self.base_last = self.rng.random_range(0..2) == 0;
         }
         let rng = &mut self.rng;
         let a = &self.at;
-        inputs[a.rst] = (self.reset_left > 0).into();
-        self.reset_left = self.reset_left.saturating_sub(1);
+        inputs[a.rst] = self.resets.active(rng).into();
         let outstanding = &mut self.outstanding;
         let open = self.open.offer(rng, |rng| {
             let flow = rng.random_range(0..count);
@@ -94,9 +95,11 @@ impl Bench for PickerBench {
             inputs[a.open[2]] = psn.into();
         }
         let (bounds, hot, clock, window) = (&mut self.bounds, self.hot, self.clock, self.window);
+        let base_last = self.base_last;
         let req = self.req.offer(rng, |rng| {
             let flow = match rng.random_range(0..4) {
                 0 => hot,
+                1 if base_last => hot,
                 1 => (clock % u64::from(count)) as u16,
                 _ => rng.random_range(0..count),
             };
@@ -106,13 +109,17 @@ impl Bench for PickerBench {
             outstanding[usize::from(flow)] += 1;
             let bound = &mut bounds[usize::from(flow)];
             // On average one PSN a pick, in steps: the window runs full and empty.
+            let passes_over = base_last && flow == hot;
             let step = match rng.random_range(0..64) {
+                0 | 9 if passes_over => window,
                 0 => rng.random_range(0..window),
                 1..=8 => rng.random_range(0..4),
                 _ => u32::from(rng.random::<bool>()),
             };
             *bound = (*bound + step) & 0xff_ffff;
             let skip = match rng.random_range(0..8) {
+                _ if passes_over && clock % 8192 < 5120 => 64,
+                _ if passes_over => 0,
                 0..=2 => 0,
                 3 | 4 => rng.random_range(0..8),
                 5 | 6 => rng.random_range(0..window as u16),

@@ -3,8 +3,8 @@
 use super::driver::first_psn;
 use super::packets::{DeliveryCheck, PacketSource};
 use super::reorder::{OutAt, RxAt};
-use super::{Pace, Rows, Source};
-use crate::lockstep::{Bench, RESET_CLOCKS};
+use super::{Pace, Resets, Rows, Source};
+use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -92,7 +92,7 @@ pub struct ReceiverBench {
     host: Pace,
     acks: Pace,
     limit: u32,
-    reset_left: u32,
+    resets: Resets,
 }
 
 impl ReceiverBench {
@@ -110,10 +110,11 @@ impl ReceiverBench {
             check: DeliveryCheck::new(flows),
             rx: Source::new(Pace::MIXED),
             opens: Vec::new(),
-            host: Pace::new(Pace::MIXED),
+            // A host that stops for long: the buffer fills to the last slot.
+            host: Pace::new(&[256, 256, 128, 8, 0, 0]),
             acks: Pace::new(Pace::MIXED),
-            limit: 253,
-            reset_left: RESET_CLOCKS as u32,
+            limit: 511,
+            resets: Resets::default(),
         })
     }
 
@@ -129,9 +130,10 @@ impl ReceiverBench {
             self.check.restart(usize::from(f), psn);
             self.packets.flows[usize::from(f)].restart(psn);
         }
-        self.limit = match self.rng.random_range(0..3) {
-            0 => 253,
-            1 => self.rng.random_range(1..20),
+        self.limit = match self.rng.random_range(0..4) {
+            // Beyond what is allowed, too: the reserve must hold by itself.
+            0 | 1 => self.rng.random_range(253..512),
+            2 => self.rng.random_range(1..20),
             _ => self.rng.random_range(20..254),
         };
     }
@@ -139,13 +141,9 @@ impl ReceiverBench {
 
 impl Bench for ReceiverBench {
     fn drive(&mut self, inputs: &mut [u64]) {
-        if self.reset_left == 0 && self.rng.random_range(0..60_000) == 0 {
-            self.reset_left = self.rng.random_range(1..4);
-        }
         let rng = &mut self.rng;
         let a = &self.at;
-        inputs[a.rst] = (self.reset_left > 0).into();
-        self.reset_left = self.reset_left.saturating_sub(1);
+        inputs[a.rst] = self.resets.active(rng).into();
         inputs[a.limit] = self.limit.into();
         let open = self.opens.last();
         inputs[a.open[0]] = open.is_some().into();

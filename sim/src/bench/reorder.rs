@@ -2,8 +2,8 @@
 //! random delay.
 
 use super::packets::{DeliveryCheck, PacketSource};
-use super::{Pace, Rows, Source};
-use crate::lockstep::{Bench, RESET_CLOCKS};
+use super::{Pace, Resets, Rows, Source};
+use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -166,7 +166,7 @@ pub struct ReorderBench {
     verdicts: VecDeque<Judged>,
     verdict: Source<Judged>,
     limit: u32,
-    reset_left: u32,
+    resets: Resets,
 }
 
 impl ReorderBench {
@@ -213,13 +213,14 @@ impl ReorderBench {
             packets: PacketSource::new(flows, window),
             check: DeliveryCheck::new(flows),
             rx: Source::new(Pace::MIXED),
-            host: Pace::new(Pace::MIXED),
+            // A host that stops for long: the buffer fills to the last slot.
+            host: Pace::new(&[256, 256, 128, 8, 0, 0]),
             acks: Pace::new(Pace::MIXED),
             arrivals: Pace::new(Pace::MIXED),
             verdicts: VecDeque::new(),
             verdict: Source::new(Pace::MIXED),
-            limit: 253,
-            reset_left: RESET_CLOCKS as u32,
+            limit: 511,
+            resets: Resets::default(),
         })
     }
 
@@ -235,9 +236,10 @@ impl ReorderBench {
         self.verdicts.clear();
         self.verdict.reset();
         self.rx.reset();
-        self.limit = match self.rng.random_range(0..3) {
-            0 => 253,
-            1 => self.rng.random_range(1..20),
+        self.limit = match self.rng.random_range(0..4) {
+            // Beyond what is allowed, too: the reserve must hold by itself.
+            0 | 1 => self.rng.random_range(253..512),
+            2 => self.rng.random_range(1..20),
             _ => self.rng.random_range(20..254),
         };
     }
@@ -245,13 +247,9 @@ impl ReorderBench {
 
 impl Bench for ReorderBench {
     fn drive(&mut self, inputs: &mut [u64]) {
-        if self.reset_left == 0 && self.rng.random_range(0..60_000) == 0 {
-            self.reset_left = self.rng.random_range(1..4);
-        }
         let rng = &mut self.rng;
         let a = &self.at;
-        inputs[a.rst] = (self.reset_left > 0).into();
-        self.reset_left = self.reset_left.saturating_sub(1);
+        inputs[a.rst] = self.resets.active(rng).into();
         inputs[a.limit] = self.limit.into();
         let packets = &mut self.packets;
         let beat = self.rx.offer(rng, |rng| packets.next_beat(rng, None));

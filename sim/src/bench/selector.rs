@@ -1,8 +1,8 @@
 //! The deficit selector's stimulus and model.
 
 use super::driver::first_psn;
-use super::{Pace, Rows, Source};
-use crate::lockstep::{Bench, RESET_CLOCKS};
+use super::{Pace, Resets, Rows, Source};
+use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -38,7 +38,7 @@ pub struct SelectorBench {
     clock: u64,
     flows: Vec<Flow>,
     hot: u16,
-    reset_left: u32,
+    resets: Resets,
     open: Source<(u16, u32)>,
     window: Source<(u16, u8, u16)>,
     ack: Source<(u16, u8)>,
@@ -87,7 +87,7 @@ impl SelectorBench {
                 flows
             ],
             hot: 0,
-            reset_left: RESET_CLOCKS as u32,
+            resets: Resets::default(),
             open: Source::new(Pace::RARE),
             window: Source::new(Pace::MIXED),
             ack: Source::new(Pace::MIXED),
@@ -113,16 +113,10 @@ impl SelectorBench {
 impl Bench for SelectorBench {
     fn drive(&mut self, inputs: &mut [u64]) {
         let count = self.flows.len() as u16;
-        if self.reset_left == 0 && self.rng.random_range(0..60_000) == 0 {
-            self.reset_left = self.rng.random_range(1..4);
-        }
         if self.clock % 512 == 0 {
             self.hot = self.rng.random_range(0..count);
         }
-        let rst = self.reset_left > 0;
-        if rst {
-            self.reset_left -= 1;
-        }
+        let rst = self.resets.active(&mut self.rng);
         let rng = &mut self.rng;
         let a = &self.at;
         inputs[a.rst] = rst.into();

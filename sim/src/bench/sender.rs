@@ -1,8 +1,8 @@
 //! The sender datapath's stimulus and model.
 
 use super::driver::first_psn;
-use super::{Pace, SenderPorts, Source};
-use crate::lockstep::{Bench, RESET_CLOCKS};
+use super::{Pace, Resets, SenderPorts, Source};
+use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -19,7 +19,7 @@ pub struct SenderBench {
     clock: u64,
     limits: Vec<u32>,
     hot: u16,
-    reset_left: u32,
+    resets: Resets,
     opens: Vec<(u16, u32)>,
     post: Source<(u16, u32)>,
     window: Source<(u16, u8, u16)>,
@@ -52,7 +52,7 @@ impl SenderBench {
             clock: 0,
             limits: vec![0; flows],
             hot: 0,
-            reset_left: RESET_CLOCKS as u32,
+            resets: Resets::default(),
             opens: Vec::new(),
             post: Source::new(Pace::MIXED),
             window: Source::new(Pace::MIXED),
@@ -170,15 +170,11 @@ impl SenderBench {
 impl Bench for SenderBench {
     fn drive(&mut self, inputs: &mut [u64]) {
         let count = self.limits.len() as u16;
-        if self.reset_left == 0 && self.rng.random_range(0..60_000) == 0 {
-            self.reset_left = self.rng.random_range(1..4);
-        }
         if self.clock % 512 == 0 {
             self.hot = self.rng.random_range(0..count);
         }
         self.clock += 1;
-        inputs[self.at.rst] = (self.reset_left > 0).into();
-        self.reset_left = self.reset_left.saturating_sub(1);
+        inputs[self.at.rst] = self.resets.active(&mut self.rng).into();
         let open = self.opens.last().copied();
         let a = &self.at;
         inputs[a.open[0]] = open.is_some().into();

@@ -2,8 +2,8 @@
 
 use super::driver::first_psn;
 use super::packets::Flow;
-use super::{Pace, Rows, Source};
-use crate::lockstep::{Bench, RESET_CLOCKS};
+use super::{Pace, Resets, Rows, Source};
+use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -29,7 +29,7 @@ pub struct TrackerBench {
     clock: u64,
     flows: Vec<Flow>,
     hot: u16,
-    reset_left: u32,
+    resets: Resets,
     open: Source<(u16, u32)>,
     req: Source<Arrival>,
     ready: Pace,
@@ -73,7 +73,7 @@ impl TrackerBench {
             clock: 0,
             flows: vec![Flow::default(); flows],
             hot: 0,
-            reset_left: RESET_CLOCKS as u32,
+            resets: Resets::default(),
             open: Source::new(Pace::RARE),
             req: Source::new(Pace::MIXED),
             ready: Pace::new(Pace::MIXED),
@@ -85,16 +85,12 @@ impl TrackerBench {
 impl Bench for TrackerBench {
     fn drive(&mut self, inputs: &mut [u64]) {
         let count = self.flows.len() as u16;
-        if self.reset_left == 0 && self.rng.random_range(0..60_000) == 0 {
-            self.reset_left = self.rng.random_range(1..4);
-        }
         if self.clock % 512 == 0 {
             self.hot = self.rng.random_range(0..count);
         }
         let rng = &mut self.rng;
         let a = &self.at;
-        inputs[a.rst] = (self.reset_left > 0).into();
-        self.reset_left = self.reset_left.saturating_sub(1);
+        inputs[a.rst] = self.resets.active(rng).into();
         let open = self.open.offer(rng, |rng| {
             (rng.random_range(0..20) == 0).then(|| (rng.random_range(0..count), first_psn(rng)))
         });
