@@ -226,8 +226,8 @@ mod with_verilator {
         check("gbps = 25.0", "gbps = 0.0", "paths[0].gbps");
         check("gbps = 25.0", "gbps = nan", "paths[0].gbps");
         check("[[paths]]\ngbps = 25.0", "", "paths");
-        check("window = 128", "window = 33554432", "window");
-        check("window = 128", "window = 128\nwindwo = 1", "windwo");
+        check("window = 256", "window = 33554432", "window");
+        check("window = 256", "window = 256\nwindwo = 1", "windwo");
         check("base_rtt_us = 20.0", "", "base_rtt_us");
         check("packet_bytes = 4096", "packet_bytes = 9000", "packet_bytes");
         check("first_psn = 16777000", "first_psn = 16777216", "first_psn");
@@ -313,6 +313,18 @@ mod with_verilator {
                 );
             }
         }
+        let stages = r["stages"].as_array().expect("a list");
+        let receiver = stages.iter().find(|m| m["name"] == "receiver_1_beat");
+        let receiver = receiver.expect("the receiver");
+        let stated = rondo_models::cycle::reorder::DELIVER;
+        assert_eq!(
+            receiver["initiation_interval"],
+            f64::from(stated.initiation_interval)
+        );
+        assert_eq!(
+            receiver["own_flow_interval"],
+            f64::from(stated.own_flow_interval)
+        );
         refuses(&["budget", "--mtu", "10"], "--mtu 10");
         refuses(&["budget", "--link-gbps", "-1"], "--link-gbps -1");
     }

@@ -92,7 +92,8 @@ impl Deficits {
     /// Chooses the path of the flow's next packet and counts the packet; `None` when the flow has
     /// no unsent PSN below `limit` or every path is closed.
     ///
-    /// `rooms` and `shares` may stem from counters a few clocks old; `open` must be from now.
+    /// `rooms` and `shares` may stem from counters a few clocks old; `open` gets the sent counter of
+    /// now and must not count more acknowledged than there are.
     #[inline]
     pub fn decide(
         &mut self,

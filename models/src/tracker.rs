@@ -65,6 +65,12 @@ impl ArrivalWindow {
         self.expected
     }
 
+    /// First PSN of the window whose next expected PSN is `expected`: that PSN's group begins it.
+    #[inline]
+    pub fn window_start(expected: Psn) -> Psn {
+        Psn::new(expected.value() & !(GROUP_PSNS - 1))
+    }
+
     fn slot(&self, psn: Psn) -> usize {
         ((psn.value() / GROUP_PSNS) & (self.groups - 1)) as usize
     }
@@ -73,7 +79,7 @@ impl ArrivalWindow {
     #[inline]
     pub fn arrive(&mut self, psn: Psn, room: bool) -> Outcome {
         let old = self.expected;
-        let base = Psn::new(old.value() & !(GROUP_PSNS - 1));
+        let base = Self::window_start(old);
         let place = psn.distance_from(base);
         let (slot, bit) = (self.slot(psn), 1u64 << (psn.value() % GROUP_PSNS));
         let verdict = if place < 0 {
@@ -115,4 +121,16 @@ impl ArrivalWindow {
             base = base.plus(GROUP_PSNS);
         }
     }
+}
+
+/// First PSN that a flow may not send: what is not posted (`limit`), or the end of the window that
+/// begins with the group of the lowest unacknowledged PSN `una`.
+///
+/// The receiver's next expected PSN is never behind `una`, so its window never ends before this
+/// one and it has to refuse nothing that is sent.
+#[inline]
+pub fn sending_bound(limit: Psn, una: Psn, window: u32) -> Psn {
+    let start = ArrivalWindow::window_start(una);
+    let span = Psn::new(limit.value().wrapping_sub(start.value())).value();
+    start.plus(span.min(window))
 }

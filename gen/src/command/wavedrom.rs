@@ -43,7 +43,7 @@ const SELECTOR: Plan = Plan {
         "res_path",
     ],
     clocks: 30,
-    caption: "selector: flows 1, 2, 1: two a clock, then six clocks for the flow's own next",
+    caption: "selector: flows 1, 2, 1: one a clock, the flow's own next six clocks later",
 };
 const PICKER: Plan = Plan {
     ready: "open_ready",

@@ -1,6 +1,7 @@
 //! From RustHDL's tree to the intermediate form: unroll loops, resolve names, find registers.
 
 use super::ir::{BinaryOp, Expr, Instance, Lowered, Signal, SignalKind, Stmt};
+use super::reserved::is_reserved;
 use super::tree::{verilog_name, Node, NodeKind};
 use super::{memory, Direction, VerilogError};
 use num_bigint::BigUint;
@@ -31,6 +32,7 @@ pub fn lower(
         loops: Vec::new(),
         clocks: BTreeMap::new(),
     };
+    l.check_name(&name)?;
     l.declare_atoms(node)?;
     let instances = l.declare_children(node, child_modules)?;
     let body = match &node.hdl {
@@ -49,13 +51,6 @@ pub fn lower(
         unread: Vec::new(),
     })
 }
-
-/// Words of Verilog-2001 and SystemVerilog that a Rust field may well be called.
-const RESERVED: [&str; 30] = [
-    "alias", "assert", "assign", "begin", "bit", "byte", "case", "cell", "checker", "config",
-    "context", "do", "edge", "end", "event", "final", "force", "global", "initial", "int", "join",
-    "logic", "priority", "release", "repeat", "table", "time", "unique", "wait", "wire",
-];
 
 struct Lowering {
     module: String,
@@ -86,10 +81,15 @@ impl Lowering {
         }
     }
 
-    fn declare(&mut self, name: String, signal: Signal) -> Result<(), VerilogError> {
-        if RESERVED.contains(&name.as_str()) {
-            return Err(self.unsupported(&format!("the reserved word `{name}` as a signal name")));
+    fn check_name(&self, name: &str) -> Result<(), VerilogError> {
+        if is_reserved(name) {
+            return Err(self.unsupported(&format!("the reserved word `{name}` as a name")));
         }
+        Ok(())
+    }
+
+    fn declare(&mut self, name: String, signal: Signal) -> Result<(), VerilogError> {
+        self.check_name(&name)?;
         if self.signals.insert(name.clone(), signal).is_some() {
             return Err(VerilogError::NameClash {
                 name,
@@ -169,6 +169,7 @@ impl Lowering {
                 NodeKind::Rom { name, .. } => (name.clone(), Vec::new()),
                 _ => (child_modules[&child.field].clone(), Vec::new()),
             };
+            self.check_name(&child.field)?;
             let mut ports = Vec::new();
             for a in &child.atoms {
                 self.note_labels(&a.labels, a.bits);
@@ -447,7 +448,12 @@ impl Lowering {
         if let Some((value, bits)) = self.labels.get(&raw.replace("::", "$")) {
             return Ok(Expr::Literal(BigUint::from(*value), Some(*bits)));
         }
-        self.resolve(raw).map(Expr::Signal)
+        let signal = self.resolve(raw)?;
+        // Both `q` and `d` of a register resolve to it; only its present value can be read.
+        if raw.ends_with("$d") && self.aliases.values().any(|r| *r == signal) {
+            return Err(self.unsupported(&format!("reading the next value of `{signal}`")));
+        }
+        Ok(Expr::Signal(signal))
     }
 }
 

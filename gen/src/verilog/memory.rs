@@ -1,4 +1,4 @@
-//! The memory modules: the only Verilog that is written by hand.
+//! The memory modules: Verilog written by hand, as is the AXI wrapper's shell.
 
 use super::tree::{Node, NodeKind};
 use super::{Direction, Module, Port};

@@ -23,6 +23,7 @@ pub mod liveness;
 pub mod lower;
 pub mod memory;
 pub mod print;
+pub mod reserved;
 pub mod tree;
 
 use rust_hdl::core::prelude::Block;

@@ -238,8 +238,8 @@ impl Logic for PathLane {
         self.share.next = self.share_14.val();
 
         // Decision: the flow's own counters and deficits are read late, so that a flow may decide
-        // again a few clocks later. The window and the ACK count of `t` only err towards a
-        // smaller room.
+        // again a few clocks later. The ACK count of `t` only errs towards a smaller room; a window
+        // that is lowered in these 18 clocks counts from the next request on.
         self.sent_for_decision.read_address.next = self.decide_flow.val();
         self.deficits.read_address.next = self.decide_flow.val();
         self.acked_14.d.next = self.acked_for_share.read_data.val();

@@ -132,6 +132,7 @@ pub struct SenderDatapath<
     chosen_flow: Reg<Bits<FLOW_BITS>>,
     chosen_path: Reg<Bits<4>>,
     chosen_bound: Reg<Bits<24>>,
+    window_start: Signal<Local, Bits<24>>,
     take: Signal<Local, Bit>,
     open_all: Signal<Local, Bit>,
     open_taken: Signal<Local, Bit>,
@@ -143,6 +144,7 @@ pub struct SenderDatapath<
     skip_write: Signal<Local, Bit>,
     window_psns: Constant<Bits<24>>,
     path_bits: Constant<Bits<5>>,
+    path_mask: Constant<Bits<4>>,
 }
 
 impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: usize>
@@ -224,6 +226,7 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
             chosen_flow: Reg::default(),
             chosen_path: Reg::default(),
             chosen_bound: Reg::default(),
+            window_start: Signal::default(),
             take: Signal::default(),
             open_all: Signal::default(),
             open_taken: Signal::default(),
@@ -235,6 +238,7 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
             skip_write: Signal::default(),
             window_psns: Constant::new((64 * G as u64).into()),
             path_bits: Constant::new((LP as u64).into()),
+            path_mask: Constant::new((P as u64 - 1).into()),
         }
     }
 }
@@ -261,11 +265,13 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.picker.rst.next = self.rst.val();
         self.acks.rst.next = self.rst.val();
 
-        // Open: all four state holders at once.
+        // Open: all four state holders at once, and while no counted ACK is on offer, because the
+        // sweep would withdraw it.
         self.open_all.next = self.sweep.open_ready.val()
             && self.selector.open_ready.val()
             && self.picker.open_ready.val()
-            && self.acks.open_ready.val();
+            && self.acks.open_ready.val()
+            && !self.acks.res_valid.val();
         self.open_ready.next = self.open_all.val();
         self.open_taken.next = self.open_all.val() && self.open_valid.val();
         self.sweep.open_valid.next = self.open_taken.val();
@@ -297,10 +303,12 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.skips.write_enable.next = self.sweep.write.val() || self.skip_write.val();
         self.skips.write_address.next = (bit_cast::<14, FLOW_BITS>(self.skip_flow.val())
             << self.path_bits.val())
-            | bit_cast::<14, 4>(self.skip_path.val());
+            | bit_cast::<14, 4>(self.skip_path.val() & self.path_mask.val());
         self.skips.write_data.next = self.skip_value.val();
 
-        // Request: the bound is the limit, or a window beyond the lowest unacknowledged PSN.
+        // Request: the bound is the limit, or the end of the window that begins with the group of
+        // 64 PSNs of the lowest unacknowledged one. The receiver's window is never behind it, so it
+        // never has to refuse what is sent here.
         self.gate.waiting.next = self.held.q.val();
         self.gate.flow.next = self.held_flow.q.val();
         self.gate.busy.next = self.sweep.busy.val();
@@ -320,8 +328,9 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.limits.read_address.next = self.held_flow.q.val();
         self.unacknowledged.read_address.next = self.held_flow.q.val();
         self.limit_2.d.next = self.limits.read_data.val();
-        self.edge_2.d.next = self.unacknowledged.read_data.val() + self.window_psns.val();
-        self.span_2.d.next = self.limits.read_data.val() - self.unacknowledged.read_data.val();
+        self.window_start.next = (self.unacknowledged.read_data.val() >> 6) << 6;
+        self.edge_2.d.next = self.window_start.val() + self.window_psns.val();
+        self.span_2.d.next = self.limits.read_data.val() - self.window_start.val();
         self.bound_3.d.next = self.limit_2.q.val();
         if self.span_2.q.val() > self.window_psns.val() {
             self.bound_3.d.next = self.edge_2.q.val();

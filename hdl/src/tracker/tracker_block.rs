@@ -1,6 +1,6 @@
 //! The bitmap tracker: duplicates, out-of-window PSNs, cumulative advance, OOD and RBO.
 
-use super::{FirstMissing, OWN_FLOW_INTERVAL};
+use super::{ArrivalBits, FirstMissing, Judge, OWN_FLOW_INTERVAL};
 use crate::prim::{Delay, ModuleId, Ram, Reg};
 use crate::stream::{InitSweep, IssueGate, StreamFifo, FLOW_BITS, QUEUE_ADDRESS_BITS};
 use rust_hdl::prelude::*;
@@ -77,7 +77,8 @@ pub struct BitmapTracker<const G: usize, const LG: usize> {
     largest: Ram<Bits<24>, FLOW_BITS>,
     arrivals: Ram<Bits<24>, FLOW_BITS>,
     runs: [Ram<Bits<7>, FLOW_BITS>; G],
-    bitmaps: Ram<Bits<64>, 13>,
+    arrived: ArrivalBits,
+    judge: Judge,
     held: Reg<Bit>,
     held_flow: Reg<Bits<FLOW_BITS>>,
     held_psn: Reg<Bits<24>>,
@@ -91,16 +92,9 @@ pub struct BitmapTracker<const G: usize, const LG: usize> {
     psn_2: Reg<Bits<24>>,
     psn_3: Reg<Bits<24>>,
     psn_9: Delay<Bits<24>, 6>,
-    lap_1: Reg<Bit>,
-    lap_4: Delay<Bit, 3>,
+    lap_4: Delay<Bit, 4>,
     slot_4: Delay<Bits<3>, 4>,
     room_3: Delay<Bit, 3>,
-    bitmap_at_3: Delay<Bits<13>, 3>,
-    mask_1: Reg<Bits<64>>,
-    seen_2: Reg<Bit>,
-    bitmap_2: Reg<Bits<64>>,
-    bitmap_3: Reg<Bits<64>>,
-    word_2: Reg<Bits<64>>,
     distance_2: Reg<Bits<18>>,
     base_2: Reg<Bits<18>>,
     base_5: Delay<Bits<18>, 3>,
@@ -124,16 +118,9 @@ pub struct BitmapTracker<const G: usize, const LG: usize> {
     run_7: [Reg<Bits<6>>; G],
     stored_7: [Delay<Bits<7>, 2>; G],
     missing_6: [Reg<Bit>; G],
-    in_window_3: Reg<Bit>,
-    before_3: Reg<Bit>,
-    seen_3: Reg<Bit>,
-    next_3: Reg<Bit>,
     accepted_4: Reg<Bit>,
     accepted_6: Delay<Bit, 2>,
     accepted_9: Delay<Bit, 3>,
-    duplicate_4: Reg<Bit>,
-    beyond_4: Reg<Bit>,
-    full_4: Reg<Bit>,
     duplicate_9: Delay<Bit, 5>,
     beyond_9: Delay<Bit, 5>,
     full_9: Delay<Bit, 5>,
@@ -146,9 +133,7 @@ pub struct BitmapTracker<const G: usize, const LG: usize> {
     take: Signal<Local, Bit>,
     low: Signal<Local, Bits<3>>,
     base_lap: Signal<Local, Bit>,
-    lap_word: Signal<Local, Bits<64>>,
     base_run: Signal<Local, Bits<6>>,
-    accepted: Signal<Local, Bit>,
     new_run: Signal<Local, Bits<7>>,
     low_5: Signal<Local, Bits<3>>,
     lap_5: Signal<Local, Bit>,
@@ -160,13 +145,12 @@ pub struct BitmapTracker<const G: usize, const LG: usize> {
     write: Signal<Local, Bit>,
     init_low: Signal<Local, Bits<3>>,
     init_slot: Signal<Local, Bits<3>>,
+    psn_slot: Signal<Local, Bits<3>>,
+    psn_lap: Signal<Local, Bit>,
     init_group_lap: Signal<Local, Bit>,
-    init_word: Signal<Local, Bits<64>>,
     init_run: [Signal<Local, Bits<7>>; G],
-    init_mask: Reg<Bits<64>>,
     slot_mask: Constant<Bits<3>>,
     slot_bits: Constant<Bits<5>>,
-    groups: Constant<Bits<18>>,
     all_groups: Constant<Bits<4>>,
 }
 
@@ -220,7 +204,8 @@ impl<const G: usize, const LG: usize> BitmapTracker<G, LG> {
             largest: Ram::new(flows),
             arrivals: Ram::new(flows),
             runs: std::array::from_fn(|_| Ram::new(flows)),
-            bitmaps: Ram::new(flows * G),
+            arrived: ArrivalBits::new(flows * G),
+            judge: Judge::new(G),
             held: Reg::default(),
             held_flow: Reg::default(),
             held_psn: Reg::default(),
@@ -234,16 +219,9 @@ impl<const G: usize, const LG: usize> BitmapTracker<G, LG> {
             psn_2: Reg::default(),
             psn_3: Reg::default(),
             psn_9: Delay::default(),
-            lap_1: Reg::default(),
             lap_4: Delay::default(),
             slot_4: Delay::default(),
             room_3: Delay::default(),
-            bitmap_at_3: Delay::default(),
-            mask_1: Reg::default(),
-            seen_2: Reg::default(),
-            bitmap_2: Reg::default(),
-            bitmap_3: Reg::default(),
-            word_2: Reg::default(),
             distance_2: Reg::default(),
             base_2: Reg::default(),
             base_5: Delay::default(),
@@ -267,16 +245,9 @@ impl<const G: usize, const LG: usize> BitmapTracker<G, LG> {
             run_7: signals(),
             stored_7: signals(),
             missing_6: signals(),
-            in_window_3: Reg::default(),
-            before_3: Reg::default(),
-            seen_3: Reg::default(),
-            next_3: Reg::default(),
             accepted_4: Reg::default(),
             accepted_6: Delay::default(),
             accepted_9: Delay::default(),
-            duplicate_4: Reg::default(),
-            beyond_4: Reg::default(),
-            full_4: Reg::default(),
             duplicate_9: Delay::default(),
             beyond_9: Delay::default(),
             full_9: Delay::default(),
@@ -289,9 +260,7 @@ impl<const G: usize, const LG: usize> BitmapTracker<G, LG> {
             take: Signal::default(),
             low: Signal::default(),
             base_lap: Signal::default(),
-            lap_word: Signal::default(),
             base_run: Signal::default(),
-            accepted: Signal::default(),
             new_run: Signal::default(),
             low_5: Signal::default(),
             lap_5: Signal::default(),
@@ -303,13 +272,12 @@ impl<const G: usize, const LG: usize> BitmapTracker<G, LG> {
             write: Signal::default(),
             init_low: Signal::default(),
             init_slot: Signal::default(),
+            psn_slot: Signal::default(),
+            psn_lap: Signal::default(),
             init_group_lap: Signal::default(),
-            init_word: Signal::default(),
             init_run: signals(),
-            init_mask: Reg::default(),
             slot_mask: Constant::new((G as u64 - 1).into()),
             slot_bits: Constant::new((LG as u64).into()),
-            groups: Constant::new((G as u64).into()),
             all_groups: Constant::new((G as u64).into()),
         }
     }
@@ -319,47 +287,12 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clk, held, held_flow, held_psn, held_room, held_tag, valid);
-        dff_setup!(self, clk, psn_1, psn_2, psn_3, lap_1, mask_1, seen_2, bitmap_2, bitmap_3);
-        dff_setup!(self, clk, word_2, distance_2, base_2, base_6, base_7, expected_2);
-        dff_setup!(
-            self,
-            clk,
-            beyond_largest_2,
-            largest_2,
-            largest_3,
-            newest_3,
-            largest_4
-        );
-        dff_setup!(
-            self,
-            clk,
-            largest_8,
-            arrivals_7,
-            arrivals_8,
-            in_window_3,
-            before_3
-        );
-        dff_setup!(
-            self,
-            clk,
-            seen_3,
-            next_3,
-            accepted_4,
-            duplicate_4,
-            beyond_4,
-            full_4
-        );
-        dff_setup!(
-            self,
-            clk,
-            lead_7,
-            new_expected_8,
-            new_expected_9,
-            advance_9,
-            ood_9
-        );
-        dff_setup!(self, clk, waiting_9, init_mask);
-        clock!(self, clk, bases, largest, arrivals, bitmaps);
+        dff_setup!(self, clk, psn_1, psn_2, psn_3, distance_2, base_2, base_6);
+        dff_setup!(self, clk, base_7, expected_2, beyond_largest_2, largest_2);
+        dff_setup!(self, clk, largest_3, newest_3, largest_4, largest_8, arrivals_7);
+        dff_setup!(self, clk, arrivals_8, accepted_4, lead_7, new_expected_8);
+        dff_setup!(self, clk, new_expected_9, advance_9, ood_9, waiting_9);
+        clock!(self, clk, bases, largest, arrivals);
         self.gate.clk.next = self.clk.val();
         self.sweep.clk.next = self.clk.val();
         self.results.clk.next = self.clk.val();
@@ -371,7 +304,8 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.lap_4.clk.next = self.clk.val();
         self.slot_4.clk.next = self.clk.val();
         self.room_3.clk.next = self.clk.val();
-        self.bitmap_at_3.clk.next = self.clk.val();
+        self.arrived.clk.next = self.clk.val();
+        self.judge.clk.next = self.clk.val();
         self.base_5.clk.next = self.clk.val();
         self.expected_8.clk.next = self.clk.val();
         self.largest_7.clk.next = self.clk.val();
@@ -423,45 +357,27 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.bases.read_address.next = self.held_flow.q.val();
         self.largest.read_address.next = self.held_flow.q.val();
         self.arrivals.read_address.next = self.held_flow.q.val();
-        self.slot_4.d.next = bit_cast::<3, 24>(self.held_psn.q.val() >> 6) & self.slot_mask.val();
-        self.bitmap_at_3.d.next = (bit_cast::<13, FLOW_BITS>(self.held_flow.q.val())
+        self.psn_slot.next = bit_cast::<3, 24>(self.held_psn.q.val() >> 6) & self.slot_mask.val();
+        self.psn_lap.next = ((self.held_psn.q.val() >> 6) >> self.slot_bits.val()).get_bit(0);
+        self.slot_4.d.next = self.psn_slot.val();
+        self.lap_4.d.next = self.psn_lap.val();
+        self.arrived.address.next = (bit_cast::<13, FLOW_BITS>(self.held_flow.q.val())
             << self.slot_bits.val())
-            | bit_cast::<13, 3>(
-                bit_cast::<3, 24>(self.held_psn.q.val() >> 6) & self.slot_mask.val(),
-            );
-        self.bitmaps.read_address.next = (bit_cast::<13, FLOW_BITS>(self.held_flow.q.val())
-            << self.slot_bits.val())
-            | bit_cast::<13, 3>(
-                bit_cast::<3, 24>(self.held_psn.q.val() >> 6) & self.slot_mask.val(),
-            );
-        self.lap_1.d.next = ((self.held_psn.q.val() >> 6) >> self.slot_bits.val()).get_bit(0);
-        self.mask_1.d.next = bits::<64>(1) << self.held_psn.q.val().get_bits::<6>(0);
+            | bit_cast::<13, 3>(self.psn_slot.val());
+        self.arrived.place.next = self.held_psn.q.val().get_bits::<6>(0);
+        self.arrived.lap.next = self.psn_lap.val();
         self.psn_1.d.next = self.held_psn.q.val();
         self.flow_7.d.next = self.held_flow.q.val();
         self.flow_9.d.next = self.flow_7.q.val();
         self.tag_9.d.next = self.held_tag.q.val();
         self.room_3.d.next = self.held_room.q.val();
 
-        // t + 1: place of the PSN, old bit, new word, next expected PSN.
+        // t + 1: group of the PSN, next expected PSN.
         self.psn_2.d.next = self.psn_1.q.val();
         self.psn_3.d.next = self.psn_2.q.val();
         self.psn_9.d.next = self.psn_3.q.val();
-        self.lap_4.d.next = self.lap_1.q.val();
         self.distance_2.d.next =
             bit_cast::<18, 24>(self.psn_1.q.val() >> 6) - self.bases.read_data.val();
-        self.lap_word.next = 0.into();
-        if self.lap_1.q.val() {
-            self.lap_word.next = !bits::<64>(0);
-        }
-        self.seen_2.d.next =
-            ((self.bitmaps.read_data.val() ^ self.lap_word.val()) & self.mask_1.q.val()).any();
-        // An arrived PSN's bit differs from its lap.
-        self.bitmap_2.d.next = self.bitmaps.read_data.val() | self.mask_1.q.val();
-        if self.lap_1.q.val() {
-            self.bitmap_2.d.next = self.bitmaps.read_data.val() & !self.mask_1.q.val();
-        }
-        self.word_2.d.next =
-            (self.bitmaps.read_data.val() ^ self.lap_word.val()) | self.mask_1.q.val();
         self.low.next = bit_cast::<3, 18>(self.bases.read_data.val()) & self.slot_mask.val();
         self.base_run.next = self.runs[0].read_data.val().get_bits::<6>(0);
         for i in 1..G {
@@ -481,12 +397,11 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         }
 
         // t + 2: classify.
-        self.in_window_3.d.next = self.distance_2.q.val() < self.groups.val();
-        self.before_3.d.next = self.distance_2.q.val().get_bit(17);
-        self.seen_3.d.next = self.seen_2.q.val();
-        self.next_3.d.next = self.psn_2.q.val() == self.expected_2.q.val();
-        self.bitmap_3.d.next = self.bitmap_2.q.val();
-        self.first_missing.word.next = self.word_2.q.val();
+        self.judge.distance.next = self.distance_2.q.val();
+        self.judge.seen.next = self.arrived.seen.val();
+        self.judge.is_next.next = self.psn_2.q.val() == self.expected_2.q.val();
+        self.judge.room.next = self.room_3.q.val();
+        self.first_missing.word.next = self.arrived.arrived.val();
         self.largest_3.d.next = self.largest_2.q.val();
         self.newest_3.d.next = self.psn_2.q.val();
         if self.beyond_largest_2.q.val().get_bit(23) {
@@ -494,30 +409,17 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         }
 
         // t + 3: the verdict, and the bit.
-        self.accepted.next = self.in_window_3.q.val()
-            && !self.seen_3.q.val()
-            && (self.room_3.q.val() || self.next_3.q.val());
-        self.accepted_4.d.next = self.accepted.val();
-        self.duplicate_4.d.next =
-            self.before_3.q.val() || (self.in_window_3.q.val() && self.seen_3.q.val());
-        self.beyond_4.d.next = !self.before_3.q.val() && !self.in_window_3.q.val();
-        self.full_4.d.next = self.in_window_3.q.val()
-            && !self.seen_3.q.val()
-            && !self.room_3.q.val()
-            && !self.next_3.q.val();
-        self.bitmaps.write_enable.next =
-            (self.accepted.val() && self.valid.q.val().get_bit(2)) || self.sweep.write.val();
-        self.bitmaps.write_address.next = self.bitmap_at_3.q.val();
-        self.bitmaps.write_data.next = self.bitmap_3.q.val();
+        self.accepted_4.d.next = self.judge.accepted.val();
+        self.arrived.mark.next = self.judge.accepted.val() && self.valid.q.val().get_bit(2);
         self.largest_4.d.next = self.largest_3.q.val();
-        if self.accepted.val() {
+        if self.judge.accepted.val() {
             self.largest_4.d.next = self.newest_3.q.val();
         }
         self.accepted_6.d.next = self.accepted_4.q.val();
         self.accepted_9.d.next = self.accepted_6.q.val();
-        self.duplicate_9.d.next = self.duplicate_4.q.val();
-        self.beyond_9.d.next = self.beyond_4.q.val();
-        self.full_9.d.next = self.full_4.q.val();
+        self.duplicate_9.d.next = self.judge.duplicate.val();
+        self.beyond_9.d.next = self.judge.beyond.val();
+        self.full_9.d.next = self.judge.full.val();
         self.largest_7.d.next = self.largest_4.q.val();
 
         // t + 4: the arrival's group has a new run; a full one reads as 0 of the next lap.
@@ -644,19 +546,15 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.init_low.next = bit_cast::<3, 24>(self.sweep.psn.val() >> 6) & self.slot_mask.val();
         self.init_slot.next = self.sweep.sub.val().get_bits::<3>(0);
         self.init_group_lap.next = ((self.sweep.psn.val() >> 6) >> self.slot_bits.val()).get_bit(0);
-        self.init_mask.d.next = (bits::<64>(1) << self.sweep.psn.val().get_bits::<6>(0)) - 1;
-        self.init_word.next = 0.into();
-        if self.init_slot.val() == self.init_low.val() {
-            self.init_word.next = self.init_mask.q.val();
-        }
+        self.arrived.init_write.next = self.sweep.write.val();
+        self.arrived.init_address.next = (bit_cast::<13, FLOW_BITS>(self.sweep.flow.val())
+            << self.slot_bits.val())
+            | bit_cast::<13, 3>(self.init_slot.val());
+        self.arrived.init_lap.next =
+            self.init_group_lap.val() ^ (self.init_slot.val() < self.init_low.val());
+        self.arrived.init_is_first.next = self.init_slot.val() == self.init_low.val();
+        self.arrived.init_place.next = self.sweep.psn.val().get_bits::<6>(0);
         if self.sweep.write.val() {
-            self.bitmaps.write_address.next = (bit_cast::<13, FLOW_BITS>(self.sweep.flow.val())
-                << self.slot_bits.val())
-                | bit_cast::<13, 3>(self.init_slot.val());
-            self.bitmaps.write_data.next = self.init_word.val();
-            if self.init_group_lap.val() ^ (self.init_slot.val() < self.init_low.val()) {
-                self.bitmaps.write_data.next = !self.init_word.val();
-            }
             self.bases.write_address.next = self.sweep.flow.val();
             self.bases.write_data.next = bit_cast::<18, 24>(self.sweep.psn.val() >> 6);
             self.largest.write_address.next = self.sweep.flow.val();

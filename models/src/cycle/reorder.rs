@@ -12,11 +12,12 @@ pub const ANNOUNCE: Timing = Timing {
     own_flow_interval: 1,
 };
 /// From an in-order verdict to the first beat at the host, the drain being idle. A packet of `n`
-/// beats occupies the drain for `n + 2` clocks, the last of a run for one more.
+/// beats occupies the drain for `n + 2` clocks, the last of a run for one more: 4 clocks for one
+/// beat. One flow's packets come as the tracker judges them.
 pub const DELIVER: Timing = Timing {
     latency_clocks: 5,
-    initiation_interval: 3,
-    own_flow_interval: 3,
+    initiation_interval: 4,
+    own_flow_interval: super::tracker::TIMING.own_flow_interval,
 };
 
 /// 64 bytes, little-endian words.

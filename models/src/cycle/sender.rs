@@ -6,7 +6,7 @@ use super::tracker::{self, Arrival, Judged, Tracker};
 use super::{Gate, OutputQueue, Pipe, Sweep, Timing};
 use crate::deficit::MAX_PATHS;
 use crate::psn::Psn;
-use crate::tracker::Verdict;
+use crate::tracker::{sending_bound, Verdict};
 
 /// Clocks from issue to the bound.
 const BOUND: usize = 3;
@@ -108,13 +108,10 @@ impl Sender {
         }
     }
 
-    /// First PSN that a flow may not send: its limit, or a window beyond its lowest
-    /// unacknowledged PSN.
     fn bound(&self, flow: u16) -> u32 {
         let f = usize::from(flow);
         let una = Psn::new(self.unacknowledged[f]);
-        let span = Psn::new(self.limits[f].wrapping_sub(una.value())).value();
-        una.plus(span.min(self.window)).value()
+        sending_bound(Psn::new(self.limits[f]), una, self.window).value()
     }
 
     /// Returns the outputs of this clock and crosses its edge.
@@ -127,7 +124,7 @@ impl Sender {
         let issues = self.held.filter(|&f| idle && self.gate.admits(f));
         let count_ready = choose.idle && idle;
         let out = Outputs {
-            open_ready: idle && choose.idle && pick.idle && count.idle,
+            open_ready: idle && choose.idle && pick.idle && count.idle && count.res.is_none(),
             control_ready: idle,
             window_ready: choose.idle,
             ack_ready: count.req_ready,
@@ -223,7 +220,7 @@ impl Sender {
             self.limits[usize::from(flow)] = limit;
         }
         if let Some((flow, path, skip)) = i.skip {
-            self.skips[usize::from(flow)][usize::from(path)] = skip;
+            self.skips[usize::from(flow)][usize::from(path) % self.paths] = skip;
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::dut::Dut;
 use crate::{SimError, Verilog};
 use rondo_models::cycle::sender::{Outputs, Sender};
 use rondo_models::psn::Psn;
-use rondo_models::tracker::ArrivalWindow;
+use rondo_models::tracker::{sending_bound, ArrivalWindow};
 use std::collections::VecDeque;
 
 /// What a transmitter did in a clock.
@@ -266,7 +266,8 @@ impl Transmitter for RoundRobin {
         }
         if std::mem::take(&mut self.wants) {
             let p = self.turn;
-            let edge = self.unacknowledged.expected().plus(self.window_psns);
+            let una = self.unacknowledged.expected();
+            let edge = sending_bound(una.plus(2 * self.window_psns), una, self.window_psns);
             let open = rondo_models::deficit::room(self.windows[p], self.in_flight[p], 0) > 0;
             if open && self.next.is_before(edge) {
                 step.sent = Some((p as u8, self.next.value()));
