@@ -77,7 +77,7 @@ pub struct BitmapTracker<const G: usize, const LG: usize> {
     largest: Ram<Bits<24>, FLOW_BITS>,
     arrivals: Ram<Bits<24>, FLOW_BITS>,
     runs: [Ram<Bits<7>, FLOW_BITS>; G],
-    arrived: ArrivalBits,
+    arrival_bits: ArrivalBits,
     judge: Judge,
     held: Reg<Bit>,
     held_flow: Reg<Bits<FLOW_BITS>>,
@@ -204,7 +204,7 @@ impl<const G: usize, const LG: usize> BitmapTracker<G, LG> {
             largest: Ram::new(flows),
             arrivals: Ram::new(flows),
             runs: std::array::from_fn(|_| Ram::new(flows)),
-            arrived: ArrivalBits::new(flows * G),
+            arrival_bits: ArrivalBits::new(flows * G),
             judge: Judge::new(G),
             held: Reg::default(),
             held_flow: Reg::default(),
@@ -304,7 +304,7 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.lap_4.clk.next = self.clk.val();
         self.slot_4.clk.next = self.clk.val();
         self.room_3.clk.next = self.clk.val();
-        self.arrived.clk.next = self.clk.val();
+        self.arrival_bits.clk.next = self.clk.val();
         self.judge.clk.next = self.clk.val();
         self.base_5.clk.next = self.clk.val();
         self.expected_8.clk.next = self.clk.val();
@@ -361,11 +361,11 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.psn_lap.next = ((self.held_psn.q.val() >> 6) >> self.slot_bits.val()).get_bit(0);
         self.slot_4.d.next = self.psn_slot.val();
         self.lap_4.d.next = self.psn_lap.val();
-        self.arrived.address.next = (bit_cast::<13, FLOW_BITS>(self.held_flow.q.val())
+        self.arrival_bits.address.next = (bit_cast::<13, FLOW_BITS>(self.held_flow.q.val())
             << self.slot_bits.val())
             | bit_cast::<13, 3>(self.psn_slot.val());
-        self.arrived.place.next = self.held_psn.q.val().get_bits::<6>(0);
-        self.arrived.lap.next = self.psn_lap.val();
+        self.arrival_bits.place.next = self.held_psn.q.val().get_bits::<6>(0);
+        self.arrival_bits.lap.next = self.psn_lap.val();
         self.psn_1.d.next = self.held_psn.q.val();
         self.flow_7.d.next = self.held_flow.q.val();
         self.flow_9.d.next = self.flow_7.q.val();
@@ -398,10 +398,10 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
 
         // t + 2: classify.
         self.judge.distance.next = self.distance_2.q.val();
-        self.judge.seen.next = self.arrived.seen.val();
+        self.judge.seen.next = self.arrival_bits.seen.val();
         self.judge.is_next.next = self.psn_2.q.val() == self.expected_2.q.val();
         self.judge.room.next = self.room_3.q.val();
-        self.first_missing.word.next = self.arrived.arrived.val();
+        self.first_missing.word.next = self.arrival_bits.arrived.val();
         self.largest_3.d.next = self.largest_2.q.val();
         self.newest_3.d.next = self.psn_2.q.val();
         if self.beyond_largest_2.q.val().get_bit(23) {
@@ -410,7 +410,7 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
 
         // t + 3: the verdict, and the bit.
         self.accepted_4.d.next = self.judge.accepted.val();
-        self.arrived.mark.next = self.judge.accepted.val() && self.valid.q.val().get_bit(2);
+        self.arrival_bits.mark.next = self.judge.accepted.val() && self.valid.q.val().get_bit(2);
         self.largest_4.d.next = self.largest_3.q.val();
         if self.judge.accepted.val() {
             self.largest_4.d.next = self.newest_3.q.val();
@@ -546,14 +546,14 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.init_low.next = bit_cast::<3, 24>(self.sweep.psn.val() >> 6) & self.slot_mask.val();
         self.init_slot.next = self.sweep.sub.val().get_bits::<3>(0);
         self.init_group_lap.next = ((self.sweep.psn.val() >> 6) >> self.slot_bits.val()).get_bit(0);
-        self.arrived.init_write.next = self.sweep.write.val();
-        self.arrived.init_address.next = (bit_cast::<13, FLOW_BITS>(self.sweep.flow.val())
+        self.arrival_bits.init_write.next = self.sweep.write.val();
+        self.arrival_bits.init_address.next = (bit_cast::<13, FLOW_BITS>(self.sweep.flow.val())
             << self.slot_bits.val())
             | bit_cast::<13, 3>(self.init_slot.val());
-        self.arrived.init_lap.next =
+        self.arrival_bits.init_lap.next =
             self.init_group_lap.val() ^ (self.init_slot.val() < self.init_low.val());
-        self.arrived.init_is_first.next = self.init_slot.val() == self.init_low.val();
-        self.arrived.init_place.next = self.sweep.psn.val().get_bits::<6>(0);
+        self.arrival_bits.init_is_first.next = self.init_slot.val() == self.init_low.val();
+        self.arrival_bits.init_place.next = self.sweep.psn.val().get_bits::<6>(0);
         if self.sweep.write.val() {
             self.bases.write_address.next = self.sweep.flow.val();
             self.bases.write_data.next = bit_cast::<18, 24>(self.sweep.psn.val() >> 6);
