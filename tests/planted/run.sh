@@ -16,14 +16,13 @@ while IFS=$'\t' read -r name block file right wrong; do
     rm -rf "${copy:?}/src"
     mkdir "$copy/src"
     tar --exclude=./target --exclude=./.git --exclude=./out -cf - . | tar -xf - -C "$copy/src"
-    python3 - "$copy/src/$file" "$right" "$wrong" <<'PY'
-import sys
-path, right, wrong = sys.argv[1:]
-text = open(path).read()
-if right not in text:
-    sys.exit(f"{path} does not contain: {right}")
-open(path, "w").write(text.replace(right, wrong))
-PY
+    RIGHT=$right WRONG=$wrong perl -0pi -e '
+        BEGIN { $found = 0 }
+        $found += s/\Q$ENV{RIGHT}\E/$ENV{WRONG}/g;
+        END { exit($found ? 0 : 1) }' "$copy/src/$file" || {
+        echo "$file does not contain: $right"
+        exit 1
+    }
     (cd "$copy/src" && cargo build --release --quiet --locked -p rondo 2>"$copy/build.log") || {
         cat "$copy/build.log"
         exit 1
