@@ -23,6 +23,8 @@ pub struct Ingress {
     pub rx_flow: Signal<In, Bits<FLOW_BITS>>,
     /// PSN of the packet.
     pub rx_psn: Signal<In, Bits<24>>,
+    /// Path that the packet took, handed on.
+    pub rx_path: Signal<In, Bits<4>>,
     /// A free slot is on offer.
     pub free_valid: Signal<In, Bit>,
     /// It is taken.
@@ -51,9 +53,11 @@ pub struct Ingress {
     pub arrival_room: Signal<Out, Bit>,
     /// Its slot.
     pub arrival_slot: Signal<Out, Bits<8>>,
+    /// Its path.
+    pub arrival_path: Signal<Out, Bits<4>>,
     /// A packet of too many beats was dropped.
     pub oversize_dropped: Signal<Out, Bit>,
-    arrivals: StreamFifo<Bits<43>, QUEUE_ADDRESS_BITS>,
+    arrivals: StreamFifo<Bits<47>, QUEUE_ADDRESS_BITS>,
     credits: Reg<Bits<6>>,
     has_slot: Reg<Bit>,
     slot: Reg<Bits<8>>,
@@ -82,6 +86,7 @@ impl Default for Ingress {
             rx_last: Signal::default(),
             rx_flow: Signal::default(),
             rx_psn: Signal::default(),
+            rx_path: Signal::default(),
             free_valid: Signal::default(),
             free_ready: Signal::default(),
             free_slot: Signal::default(),
@@ -96,6 +101,7 @@ impl Default for Ingress {
             arrival_psn: Signal::default(),
             arrival_room: Signal::default(),
             arrival_slot: Signal::default(),
+            arrival_path: Signal::default(),
             oversize_dropped: Signal::default(),
             arrivals: StreamFifo::new("arrivals"),
             credits: Reg::default(),
@@ -157,10 +163,11 @@ impl Logic for Ingress {
 
         // Announce: never more than the queue holds.
         self.arrivals.push.next = self.announced.val();
-        self.arrivals.push_data.next = bit_cast::<43, 24>(self.rx_psn.val())
-            | (bit_cast::<43, FLOW_BITS>(self.rx_flow.val()) << 24)
-            | (bit_cast::<43, 8>(self.slot.q.val()) << 34)
-            | (bit_cast::<43, 1>(self.room.val().into()) << 42);
+        self.arrivals.push_data.next = bit_cast::<47, 24>(self.rx_psn.val())
+            | (bit_cast::<47, FLOW_BITS>(self.rx_flow.val()) << 24)
+            | (bit_cast::<47, 8>(self.slot.q.val()) << 34)
+            | (bit_cast::<47, 1>(self.room.val().into()) << 42)
+            | (bit_cast::<47, 4>(self.rx_path.val()) << 43);
         self.arrivals.ready.next = self.arrival_ready.val();
         self.popped.next = self.arrivals.valid.val() && self.arrival_ready.val();
         if self.announced.val() && !self.popped.val() {
@@ -174,6 +181,7 @@ impl Logic for Ingress {
         self.arrival_flow.next = self.arrivals.data.val().get_bits::<FLOW_BITS>(24);
         self.arrival_slot.next = self.arrivals.data.val().get_bits::<8>(34);
         self.arrival_room.next = self.arrivals.data.val().get_bit(42);
+        self.arrival_path.next = self.arrivals.data.val().get_bits::<4>(43);
 
         if self.rst.val() {
             self.credits.d.next = self.depth.val();

@@ -42,6 +42,8 @@ pub struct ReorderBuffer<const TB: usize> {
     pub rx_flow: Signal<In, Bits<FLOW_BITS>>,
     /// PSN of the packet.
     pub rx_psn: Signal<In, Bits<24>>,
+    /// Path that the packet took, for its acknowledgement.
+    pub rx_path: Signal<In, Bits<4>>,
     /// A packet is complete: to the tracker.
     pub arrival_valid: Signal<Out, Bit>,
     /// The tracker takes it.
@@ -52,7 +54,7 @@ pub struct ReorderBuffer<const TB: usize> {
     pub arrival_psn: Signal<Out, Bits<24>>,
     /// It may be kept if it is out of order.
     pub arrival_room: Signal<Out, Bit>,
-    /// Its slot.
+    /// Its slot, and from bit 8 on its path.
     pub arrival_tag: Signal<Out, Bits<12>>,
     /// The tracker's verdict.
     pub verdict_valid: Signal<In, Bit>,
@@ -62,7 +64,7 @@ pub struct ReorderBuffer<const TB: usize> {
     pub verdict_flow: Signal<In, Bits<FLOW_BITS>>,
     /// PSN.
     pub verdict_psn: Signal<In, Bits<24>>,
-    /// Slot.
+    /// Slot and path.
     pub verdict_tag: Signal<In, Bits<12>>,
     /// The packet is new.
     pub verdict_accepted: Signal<In, Bit>,
@@ -98,6 +100,8 @@ pub struct ReorderBuffer<const TB: usize> {
     pub ack_psn: Signal<Out, Bits<24>>,
     /// Next expected PSN.
     pub ack_expected: Signal<Out, Bits<24>>,
+    /// Path that the packet took.
+    pub ack_path: Signal<Out, Bits<4>>,
     /// Negative: the packet was dropped, for want of room or as beyond the window.
     pub ack_nak: Signal<Out, Bit>,
     /// The packet was new and is kept.
@@ -117,7 +121,7 @@ pub struct ReorderBuffer<const TB: usize> {
     keeps: Ram<Bits<64>, 8>,
     slot_table: Ram<Bits<8>, 20>,
     free_slots: StreamFifo<Bits<8>, 8>,
-    acks: StreamFifo<Bits<60>, QUEUE_ADDRESS_BITS>,
+    acks: StreamFifo<Bits<64>, QUEUE_ADDRESS_BITS>,
     ack_credits: Reg<Bits<6>>,
     filling: Reg<Bit>,
     fill: Reg<Bits<8>>,
@@ -158,6 +162,7 @@ impl<const TB: usize> ReorderBuffer<TB> {
             rx_last: Signal::default(),
             rx_flow: Signal::default(),
             rx_psn: Signal::default(),
+            rx_path: Signal::default(),
             arrival_valid: Signal::default(),
             arrival_ready: Signal::default(),
             arrival_flow: Signal::default(),
@@ -186,6 +191,7 @@ impl<const TB: usize> ReorderBuffer<TB> {
             ack_flow: Signal::default(),
             ack_psn: Signal::default(),
             ack_expected: Signal::default(),
+            ack_path: Signal::default(),
             ack_nak: Signal::default(),
             ack_accepted: Signal::default(),
             occupied: Signal::default(),
@@ -251,6 +257,7 @@ impl<const TB: usize> Logic for ReorderBuffer<TB> {
         self.ingress.rx_last.next = self.rx_last.val();
         self.ingress.rx_flow.next = self.rx_flow.val();
         self.ingress.rx_psn.next = self.rx_psn.val();
+        self.ingress.rx_path.next = self.rx_path.val();
         self.ingress.free_valid.next = self.free_slots.valid.val();
         self.ingress.free_slot.next = self.free_slots.data.val();
         self.ingress.hold.next = self.filling.q.val();
@@ -269,7 +276,8 @@ impl<const TB: usize> Logic for ReorderBuffer<TB> {
         self.arrival_flow.next = self.ingress.arrival_flow.val();
         self.arrival_psn.next = self.ingress.arrival_psn.val();
         self.arrival_room.next = self.ingress.arrival_room.val();
-        self.arrival_tag.next = bit_cast::<12, 8>(self.ingress.arrival_slot.val());
+        self.arrival_tag.next = bit_cast::<12, 8>(self.ingress.arrival_slot.val())
+            | (bit_cast::<12, 4>(self.ingress.arrival_path.val()) << 8);
 
         // Verdict: enter the packet, or free its slot when the drain frees none in this clock.
         self.verdict_ready.next = (self.ack_credits.q.val() != 0)
@@ -292,12 +300,13 @@ impl<const TB: usize> Logic for ReorderBuffer<TB> {
 
         // Acknowledge.
         self.acks.push.next = self.verdict_taken.val();
-        self.acks.push_data.next = bit_cast::<60, 24>(self.verdict_psn.val())
-            | (bit_cast::<60, 24>(self.verdict_expected.val()) << 24)
-            | (bit_cast::<60, FLOW_BITS>(self.verdict_flow.val()) << 48)
-            | (bit_cast::<60, 1>((self.verdict_full.val() || self.verdict_beyond.val()).into())
+        self.acks.push_data.next = bit_cast::<64, 24>(self.verdict_psn.val())
+            | (bit_cast::<64, 24>(self.verdict_expected.val()) << 24)
+            | (bit_cast::<64, FLOW_BITS>(self.verdict_flow.val()) << 48)
+            | (bit_cast::<64, 1>((self.verdict_full.val() || self.verdict_beyond.val()).into())
                 << 58)
-            | (bit_cast::<60, 1>(self.verdict_accepted.val().into()) << 59);
+            | (bit_cast::<64, 1>(self.verdict_accepted.val().into()) << 59)
+            | (bit_cast::<64, 4>(self.verdict_tag.val().get_bits::<4>(8)) << 60);
         self.acks.ready.next = self.ack_ready.val();
         self.ack_popped.next = self.acks.valid.val() && self.ack_ready.val();
         if self.verdict_taken.val() && !self.ack_popped.val() {
@@ -312,6 +321,7 @@ impl<const TB: usize> Logic for ReorderBuffer<TB> {
         self.ack_flow.next = self.acks.data.val().get_bits::<FLOW_BITS>(48);
         self.ack_nak.next = self.acks.data.val().get_bit(58);
         self.ack_accepted.next = self.acks.data.val().get_bit(59);
+        self.ack_path.next = self.acks.data.val().get_bits::<4>(60);
 
         // Out.
         self.slot_table.read_address.next =

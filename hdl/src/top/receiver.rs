@@ -39,6 +39,8 @@ pub struct ReceiverDatapath<const G: usize, const LG: usize, const TB: usize> {
     pub rx_flow: Signal<In, Bits<FLOW_BITS>>,
     /// PSN of the packet.
     pub rx_psn: Signal<In, Bits<24>>,
+    /// Path that the packet took, for its acknowledgement.
+    pub rx_path: Signal<In, Bits<4>>,
     /// A beat to the host.
     pub host_valid: Signal<Out, Bit>,
     /// The beat is taken.
@@ -63,6 +65,8 @@ pub struct ReceiverDatapath<const G: usize, const LG: usize, const TB: usize> {
     pub ack_psn: Signal<Out, Bits<24>>,
     /// Next expected PSN.
     pub ack_expected: Signal<Out, Bits<24>>,
+    /// Path that the packet took.
+    pub ack_path: Signal<Out, Bits<4>>,
     /// Negative: the packet was dropped.
     pub ack_nak: Signal<Out, Bit>,
     /// The packet was new and is kept.
@@ -112,6 +116,7 @@ impl<const G: usize, const LG: usize, const TB: usize> ReceiverDatapath<G, LG, T
             rx_last: Signal::default(),
             rx_flow: Signal::default(),
             rx_psn: Signal::default(),
+            rx_path: Signal::default(),
             host_valid: Signal::default(),
             host_ready: Signal::default(),
             host_data: Signal::default(),
@@ -124,6 +129,7 @@ impl<const G: usize, const LG: usize, const TB: usize> ReceiverDatapath<G, LG, T
             ack_flow: Signal::default(),
             ack_psn: Signal::default(),
             ack_expected: Signal::default(),
+            ack_path: Signal::default(),
             ack_nak: Signal::default(),
             ack_accepted: Signal::default(),
             sample_valid: Signal::default(),
@@ -159,6 +165,7 @@ impl<const G: usize, const LG: usize, const TB: usize> Logic for ReceiverDatapat
         self.reorder.rx_last.next = self.rx_last.val();
         self.reorder.rx_flow.next = self.rx_flow.val();
         self.reorder.rx_psn.next = self.rx_psn.val();
+        self.reorder.rx_path.next = self.rx_path.val();
 
         self.tracker.req_valid.next = self.reorder.arrival_valid.val();
         self.reorder.arrival_ready.next = self.tracker.req_ready.val();
@@ -193,6 +200,7 @@ impl<const G: usize, const LG: usize, const TB: usize> Logic for ReceiverDatapat
         self.ack_flow.next = self.reorder.ack_flow.val();
         self.ack_psn.next = self.reorder.ack_psn.val();
         self.ack_expected.next = self.reorder.ack_expected.val();
+        self.ack_path.next = self.reorder.ack_path.val();
         self.ack_nak.next = self.reorder.ack_nak.val();
         self.ack_accepted.next = self.reorder.ack_accepted.val();
         self.occupied.next = self.reorder.occupied.val();

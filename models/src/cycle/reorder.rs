@@ -36,6 +36,8 @@ pub struct RxBeat {
     pub flow: u16,
     /// PSN.
     pub psn: u32,
+    /// Path that the packet took; 0 in a beat to the host.
+    pub path: u8,
 }
 
 /// A beat to the host.
@@ -50,6 +52,8 @@ pub struct Ack {
     pub psn: u32,
     /// Next expected PSN.
     pub expected: u32,
+    /// Path that the packet took.
+    pub path: u8,
     /// Negative: the packet was dropped.
     pub nak: bool,
     /// The packet was new and is kept.
@@ -67,7 +71,7 @@ pub struct Inputs<'a> {
     pub rx: Option<&'a RxBeat>,
     /// The tracker takes the arrival.
     pub arrival_ready: bool,
-    /// The tracker's verdict; its arrival's tag is the slot.
+    /// The tracker's verdict; its arrival's tag is the slot, and from bit 8 on the path.
     pub verdict: Option<Judged>,
     /// The host takes the beat.
     pub host_ready: bool,
@@ -244,6 +248,7 @@ impl Reorder {
             last,
             flow: self.run.flow,
             psn: self.run.psn,
+            path: 0,
         })
     }
 
@@ -289,6 +294,7 @@ impl Reorder {
             flow: a.flow,
             psn: a.psn,
             expected: o.expected.value(),
+            path: (a.tag >> 8) as u8,
             nak: matches!(o.verdict, Verdict::Full | Verdict::Beyond),
             accepted,
         };
@@ -357,7 +363,7 @@ impl Reorder {
                         flow: beat.flow,
                         psn: beat.psn,
                         room,
-                        tag: slot.into(),
+                        tag: u16::from(beat.path) << 8 | u16::from(slot),
                     });
                 }
                 self.beat = 0;

@@ -94,7 +94,7 @@ pub struct PacketSource {
     pub flows: Vec<Flow>,
     window: u32,
     hot: u16,
-    packet: Option<(u16, u32, u8, u64)>,
+    packet: Option<(u16, u32, u8, u64, u8)>,
     beat: u8,
 }
 
@@ -142,10 +142,10 @@ impl PacketSource {
                 _ => rng.random_range(1..=4),
             };
             let keep = u64::MAX >> rng.random_range(0..64);
-            self.packet = Some((flow, psn, beats, keep));
+            self.packet = Some((flow, psn, beats, keep, rng.random_range(0..16)));
             self.beat = 0;
         }
-        let (flow, psn, beats, keep) = self.packet?;
+        let (flow, psn, beats, keep, path) = self.packet?;
         let last = self.beat + 1 == beats;
         let beat = RxBeat {
             data: contents(flow, psn, self.beat),
@@ -153,6 +153,7 @@ impl PacketSource {
             last,
             flow,
             psn,
+            path,
         };
         self.beat += 1;
         if last {

@@ -33,6 +33,7 @@ pub(crate) struct RxAt {
     last: usize,
     flow: usize,
     psn: usize,
+    path: usize,
 }
 
 impl RxAt {
@@ -44,6 +45,7 @@ impl RxAt {
             last: r.input("rx_last")?,
             flow: r.input("rx_flow")?,
             psn: r.input("rx_psn")?,
+            path: r.input("rx_path")?,
         })
     }
 
@@ -55,6 +57,7 @@ impl RxAt {
             inputs[self.last] = b.last.into();
             inputs[self.flow] = b.flow.into();
             inputs[self.psn] = b.psn.into();
+            inputs[self.path] = b.path.into();
         }
     }
 
@@ -65,6 +68,7 @@ impl RxAt {
             last: inputs[self.last] != 0,
             flow: inputs[self.flow] as u16,
             psn: inputs[self.psn] as u32,
+            path: inputs[self.path] as u8,
         })
     }
 }
@@ -74,7 +78,7 @@ pub(crate) struct OutAt {
     pub(crate) host_ready: usize,
     pub(crate) host: [usize; 6],
     pub(crate) ack_ready: usize,
-    pub(crate) ack: [usize; 6],
+    pub(crate) ack: [usize; 7],
     pub(crate) counters: [usize; 4],
 }
 
@@ -98,6 +102,7 @@ impl OutAt {
                 "ack_expected",
                 "ack_nak",
                 "ack_accepted",
+                "ack_path",
             ])?,
             counters: r.outputs(["occupied", "high_water", "waiting", "oversize"])?,
         })
@@ -119,6 +124,7 @@ impl OutAt {
             expected[self.ack[3]] = a.expected.into();
             expected[self.ack[4]] = a.nak.into();
             expected[self.ack[5]] = a.accepted.into();
+            expected[self.ack[6]] = a.path.into();
         }
         let row = [
             o.occupied.into(),

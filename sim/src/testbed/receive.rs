@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 /// What the receiver did in a clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Step {
-    /// It acknowledges a PSN, or (true) refuses it.
-    pub ack: Option<(u32, bool)>,
+    /// It acknowledges a PSN that came on a path, or (true) refuses it.
+    pub ack: Option<(u32, u8, bool)>,
     /// An arrival was judged: out-of-order degree and packets that wait.
     pub sample: Option<(u16, u16)>,
     /// A packet was delivered to its last beat.
@@ -45,7 +45,7 @@ pub struct RtlReceiver {
     limit: u32,
     payload_bytes: usize,
     beats: usize,
-    packets: VecDeque<u32>,
+    packets: VecDeque<(u32, u8)>,
     beat: usize,
     delivery: Delivery,
     next_psn: u32,
@@ -126,8 +126,8 @@ impl RtlReceiver {
     }
 
     /// A packet is complete at the NIC.
-    pub fn arrive(&mut self, psn: u32) {
-        self.packets.push_back(psn);
+    pub fn arrive(&mut self, psn: u32, path: u8) {
+        self.packets.push_back((psn, path));
     }
 
     /// Packets that the datapath has not begun to take.
@@ -137,7 +137,10 @@ impl RtlReceiver {
 
     /// Lets a clock pass.
     pub fn clock(&mut self) -> Step {
-        let beat = self.packets.front().map(|&psn| self.make_beat(psn));
+        let beat = self
+            .packets
+            .front()
+            .map(|&(psn, path)| self.make_beat(psn, path));
         self.step(None, beat.as_ref(), true);
         let (o, p) = (&self.outputs, &self.ports);
         if beat.is_some() && o[p.rx_ready] != 0 {
@@ -147,7 +150,13 @@ impl RtlReceiver {
                 self.packets.pop_front();
             }
         }
-        let ack = (o[p.out.ack[0]] != 0).then(|| (o[p.out.ack[2]] as u32, o[p.out.ack[4]] != 0));
+        let ack = (o[p.out.ack[0]] != 0).then(|| {
+            (
+                o[p.out.ack[2]] as u32,
+                o[p.out.ack[6]] as u8,
+                o[p.out.ack[4]] != 0,
+            )
+        });
         let sample = (o[p.sample[0]] != 0).then(|| (o[p.sample[2]] as u16, o[p.sample[3]] as u16));
         let delivered = o[p.out.host[0]] != 0 && self.check_host_beat();
         Step {
@@ -166,7 +175,7 @@ impl RtlReceiver {
         }
     }
 
-    fn make_beat(&self, psn: u32) -> RxBeat {
+    fn make_beat(&self, psn: u32, path: u8) -> RxBeat {
         let last = self.beat + 1 == self.beats;
         RxBeat {
             data: contents(FLOW, psn, self.beat as u8),
@@ -174,6 +183,7 @@ impl RtlReceiver {
             last,
             flow: FLOW,
             psn,
+            path,
         }
     }
 

@@ -152,7 +152,7 @@ impl Loop<'_> {
     fn clock(&mut self, clock: u64, now: u64) {
         while let Some((packet, arrived)) = self.network.receive(now) {
             self.under_way[packet.psn as usize % TRACK].1 = arrived;
-            self.rx.arrive(packet.psn);
+            self.rx.arrive(packet.psn, packet.path);
         }
         while let Some(ack) = self.network.acknowledged(now) {
             if ack.nak {
@@ -185,8 +185,9 @@ impl Loop<'_> {
         }
 
         let step = self.rx.clock();
-        if let Some((psn, nak)) = step.ack {
-            let (packet, arrived_ns) = self.under_way[psn as usize % TRACK];
+        if let Some((psn, path, nak)) = step.ack {
+            let (mut packet, arrived_ns) = self.under_way[psn as usize % TRACK];
+            packet.path = path;
             let ack = Ack {
                 packet,
                 arrived_ns,
