@@ -28,7 +28,7 @@ fn draw(path: &Path, title: &str, unit: &str, curves: &[Curve]) -> Result<(), St
             .map(f)
             .fold(0.0, f64::max)
     };
-    let (x_end, y_end) = (top(|p| p.0).max(0.1), top(|p| p.1).max(0.1) * 1.05);
+    let (x_end, y_end) = (top(|p| p.0).max(0.1), top(|p| p.1).max(0.1) * 1.35);
     let root = SVGBackend::new(path, (900, 360)).into_drawing_area();
     root.fill(&WHITE).map_err(|e| fail(&e))?;
     let mut chart = ChartBuilder::on(&root)
@@ -55,7 +55,7 @@ fn draw(path: &Path, title: &str, unit: &str, curves: &[Curve]) -> Result<(), St
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
+        .position(SeriesLabelPosition::UpperRight)
         .background_style(WHITE.mix(0.8))
         .border_style(BLACK)
         .draw()
