@@ -17,7 +17,7 @@ build: setup
 # Main job: Verilog, its check, the paper's testbed with the RTL deciding, the budget.
 demo: build
 	$(RONDO) gen --paths 4 --window 128 --flows 1024 -o out/rtl
-	$(RONDO) cosim --all --cycles 200000 --seed $(SEED)
+	$(RONDO) cosim --all --cycles 200000 --seed $(SEED) --flows 1024 --rtl out/rtl
 	$(RONDO) run tests/scenarios/testbed-homogeneous.toml --seed $(SEED)
 	$(RONDO) run tests/scenarios/testbed-heterogeneous.toml --seed $(SEED)
 	$(RONDO) budget

@@ -101,7 +101,7 @@ pub fn draw_all(folder: &Path, title: &str, runs: &[&RunReport]) -> Result<Vec<S
         files.push("queues.svg".into());
         draw(
             &folder.join("queues.svg"),
-            &format!("{title}: queueing delay, {}", first.name),
+            &format!("{title}: largest queueing delay, {}", first.name),
             "us",
             &queues,
         )?;

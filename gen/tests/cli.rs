@@ -241,7 +241,7 @@ mod with_verilator {
     #[test]
     fn a_missing_verilator_is_named() {
         let out = Command::new(env!("CARGO_BIN_EXE_rondo"))
-            .args(["cosim", "--block", "tracker", "--cycles", "10"])
+            .args(["cosim", "--block", "tracker", "--cycles", "1000"])
             .env("PATH", "")
             .output()
             .expect("rondo runs");
@@ -261,7 +261,7 @@ mod with_verilator {
         std::fs::set_permissions(&fake, PermissionsExt::from_mode(0o755)).expect("mode");
         let path = format!("{}:/usr/bin:/bin", dir.path().display());
         let out = Command::new(env!("CARGO_BIN_EXE_rondo"))
-            .args(["cosim", "--block", "tracker", "--cycles", "10"])
+            .args(["cosim", "--block", "tracker", "--cycles", "1000"])
             .env("PATH", path)
             .output()
             .expect("rondo runs");

@@ -53,9 +53,15 @@ impl Pacer {
         self.credit >= 1 << 34
     }
 
-    /// A packet was sent.
+    /// A packet is asked for.
     #[inline]
     pub fn spend(&mut self) {
         self.credit = self.credit.saturating_sub(1 << 34);
+    }
+
+    /// A packet that was asked for was not sent: no path was open.
+    #[inline]
+    pub fn refund(&mut self) {
+        self.credit = (self.credit + (1 << 34)).min(u64::from(BURST) << 34);
     }
 }

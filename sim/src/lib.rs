@@ -81,6 +81,12 @@ pub enum SimError {
         /// What it said.
         output: String,
     },
+    /// A tool was ended by a signal, as by Ctrl-C.
+    #[error("{tool} was stopped")]
+    Stopped {
+        /// Which.
+        tool: String,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {

@@ -179,8 +179,7 @@ pub fn run(
             bench.model(&inputs, &mut expected);
             // Before the first reset the design's state is random by intent.
             if clock >= RESET_CLOCKS {
-                outcome.compared += compared.len() as u64;
-                if let Some(c) = difference(&compared, &expected, &outputs) {
+                if let Some(c) = difference(&compared, &expected, &outputs, &mut outcome.compared) {
                     let port = v.outputs().nth(c.port).map(|p| p.name.clone());
                     let row = |r: &[u64]| {
                         let mut w = r[c.first_word..c.first_word + c.words].to_vec();
@@ -230,10 +229,15 @@ fn difference<'a>(
     compared: &'a [Compared],
     expected: &[u64],
     actual: &[u64],
+    count: &mut u64,
 ) -> Option<&'a Compared> {
     compared.iter().find(|c| {
+        if c.valid.is_some_and(|v| actual[v] == 0) {
+            return false;
+        }
+        *count += 1;
         let range = c.first_word..c.first_word + c.words;
-        c.valid.is_none_or(|v| actual[v] != 0) && expected[range.clone()] != actual[range]
+        expected[range.clone()] != actual[range]
     })
 }
 

@@ -131,6 +131,9 @@ fn run(tool: &str, command: &mut Command) -> Result<(), SimError> {
     if out.status.success() {
         return Ok(());
     }
+    if out.status.code().is_none() {
+        return Err(SimError::Stopped { tool: tool.into() });
+    }
     Err(SimError::Tool {
         tool: tool.into(),
         output: String::from_utf8_lossy(&out.stderr).into_owned(),

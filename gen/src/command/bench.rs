@@ -1,7 +1,7 @@
 //! `rondo bench`: co-simulation speed of a block, checked and unchecked, in one run.
 
 use super::long_run::seed_or_random;
-use super::{print_json, CommandError, ShapeArgs};
+use super::{print_json, print_text, CommandError, ShapeArgs};
 use clap::Args;
 use rondo::cosim::{bench, verilog};
 use rondo::shape::Block;
@@ -16,11 +16,11 @@ pub struct Bench {
     #[arg(long, value_enum, default_value = "sender")]
     block: Block,
     /// Clocks a run.
-    #[arg(long, default_value_t = 3_000_000)]
+    #[arg(long, default_value_t = 3_000_000, value_parser = clap::value_parser!(u64).range(1000..))]
     cycles: u64,
     /// Runs of each kind.
-    #[arg(long, default_value_t = 5)]
-    runs: usize,
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: u32,
     /// Seed; random by default.
     #[arg(long)]
     seed: Option<u64>,
@@ -39,7 +39,7 @@ struct Report {
     block: Block,
     seed: u64,
     cycles: u64,
-    runs: usize,
+    runs: u32,
     unchecked_cycles_per_second: f64,
     checked_cycles_per_second: f64,
     /// Share of the unchecked speed that checking costs.
@@ -59,7 +59,7 @@ impl Bench {
         let seed = seed_or_random(self.seed);
         let v = verilog(self.block, shape)?;
         let (mut unchecked, mut checked) = (Vec::new(), Vec::new());
-        for _ in 0..self.runs.max(1) {
+        for _ in 0..self.runs {
             for (is_checked, list) in [(false, &mut unchecked), (true, &mut checked)] {
                 let how = Run {
                     cycles: self.cycles,
@@ -91,8 +91,8 @@ impl Bench {
         if self.json {
             return print_json(&report);
         }
-        println!(
-            "{} P={} W={}, median of {} runs of {} cycles:\n  Verilator and stimulus  {:>10.0} cycles/s\n  checked on every clock  {:>10.0} cycles/s\n  checking costs          {:>9.1} %",
+        print_text(&format!(
+            "{} P={} W={}, median of {} runs of {} cycles:\n  Verilator and stimulus  {:>10.0} cycles/s\n  checked on every clock  {:>10.0} cycles/s\n  checking costs          {:>9.1} %\n",
             self.block.name(),
             shape.paths,
             shape.window,
@@ -101,7 +101,6 @@ impl Bench {
             raw,
             with,
             report.checking_costs * 100.0
-        );
-        Ok(())
+        ))
     }
 }

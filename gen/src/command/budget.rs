@@ -1,6 +1,6 @@
 //! `rondo budget`: what the datapath's measured latencies and rates leave at line rate.
 
-use super::{print_json, CommandError, ShapeArgs};
+use super::{print_json, print_text, CommandError, ShapeArgs};
 use clap::Args;
 use rondo::cosim::verilog;
 use rondo::shape::{Block, Shape};
@@ -8,6 +8,7 @@ use rondo_models::budget;
 use rondo_models::reorder::SLOT_BYTES;
 use rondo_sim::measure::{self, Measured};
 use serde::Serialize;
+use std::fmt::Write;
 
 /// Bytes on the wire beside a packet: preamble, start, check sequence, gap.
 const WIRE_OVERHEAD_BYTES: f64 = 24.0;
@@ -100,8 +101,7 @@ impl Budget {
         if self.json {
             return print_json(&report);
         }
-        self.print(&report);
-        Ok(())
+        print_text(&self.table(&report))
     }
 
     fn check(&self) -> Result<(), CommandError> {
@@ -215,18 +215,22 @@ impl Budget {
         })
     }
 
-    fn print(&self, r: &Report) {
-        println!(
+    fn table(&self, r: &Report) -> String {
+        let mut t = String::new();
+        let _ = writeln!(
+            t,
             "{} Gbps, {} MHz, {}-byte packets: a packet every {} clocks",
             self.link_gbps, self.clock_mhz, self.mtu, r.packet_interval_clocks
         );
-        println!("\nmeasured on the Verilog in Verilator:");
-        println!(
+        let _ = writeln!(t, "\nmeasured on the Verilog in Verilator:");
+        let _ = writeln!(
+            t,
             "{:16} {:>8} {:>9} {:>18} {:>16} {:>8}",
             "stage", "latency", "ns", "clocks a request", "of one flow", "slack"
         );
         for s in &r.stages {
-            println!(
+            let _ = writeln!(
+                t,
                 "{:16} {:>8} {:>9} {:>18} {:>16} {:>8}",
                 s.name,
                 s.latency_clocks,
@@ -236,16 +240,19 @@ impl Budget {
                 s.slack_clocks
             );
         }
-        println!(
+        let _ = writeln!(
+            t,
             "\nhighest packet rate: {} Mpps (64-byte packets)",
             r.max_mpps
         );
-        println!(
+        let _ = writeln!(
+            t,
             "{:>8} {:>18} {:>14} {:>10}",
             "bytes", "interval, clocks", "needed", "line rate"
         );
         for s in &r.sizes {
-            println!(
+            let _ = writeln!(
+                t,
                 "{:>8} {:>18} {:>14} {:>10}",
                 s.packet_bytes,
                 s.packet_interval_clocks,
@@ -253,14 +260,15 @@ impl Budget {
                 if s.line_rate { "yes" } else { "no" }
             );
         }
-        println!(
+        let _ = writeln!(t,
             "\npaper's arithmetic: {} cycles a packet, {} to {} a flow and update (HPCC: {} an ACK)",
             r.paper.per_packet_cycles,
             r.paper.per_update_cycles[0],
             r.paper.per_update_cycles[1],
             r.paper.hpcc_cycles_per_ack
         );
-        println!(
+        let _ = writeln!(
+            t,
             "control: {} flows a core every {} us ({}); an engine is {}needed for {} flows",
             r.control.flows_per_core,
             self.interval_us,
@@ -268,6 +276,7 @@ impl Budget {
             if r.control.engine_needed { "" } else { "not " },
             self.flows
         );
+        t
     }
 }
 

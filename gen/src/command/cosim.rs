@@ -1,7 +1,7 @@
 //! `rondo cosim`: the generated Verilog against its model, every output on every clock.
 
 use super::long_run::{interrupted, progress_bar, seed_or_random, watch_for_interrupt};
-use super::{print_json, CommandError, ShapeArgs};
+use super::{print_json, print_text, CommandError, ShapeArgs};
 use clap::Args;
 use rondo::cosim::{bench, verilog};
 use rondo::shape::{Block, Shape};
@@ -25,7 +25,7 @@ pub struct Cosim {
     #[arg(long)]
     all: bool,
     /// Clocks a block.
-    #[arg(long, default_value_t = 100_000)]
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(100..))]
     cycles: u64,
     /// Seed of stimulus and initial state; random by default.
     #[arg(long)]
@@ -100,7 +100,7 @@ impl Cosim {
             let done = self.run_block(block, shape, seed)?;
             report.mismatches += done.mismatches;
             if !self.json {
-                print_line(&done);
+                print_text(&line(&done))?;
             }
             report.blocks.push(done);
             if interrupted() {
@@ -158,22 +158,31 @@ impl Cosim {
         let Some(folder) = &self.rtl else {
             return Ok(v);
         };
-        let mut taken = 0;
+        check_shape(folder, shape)?;
+        let mut taken = Vec::new();
         for (name, text) in &mut v.files {
             let path = folder.join(name.as_str());
             if path.exists() {
-                *text = std::fs::read_to_string(&path)
+                let edited = std::fs::read_to_string(&path)
                     .map_err(|source| CommandError::File { path, source })?;
-                taken += 1;
+                if edited != *text {
+                    *text = edited;
+                    taken.push(name.as_str());
+                }
             }
         }
-        if taken == 0 {
-            return Err(CommandError::Failed(format!(
-                "{} has no module of the {}; generate it with the same --paths, --window and --flows",
-                folder.display(),
-                block.name()
-            )));
-        }
+        eprintln!(
+            "{}: {}",
+            block.name(),
+            if taken.is_empty() {
+                format!(
+                    "nothing in {} differs from what is generated",
+                    folder.display()
+                )
+            } else {
+                format!("from {}: {}", folder.display(), taken.join(", "))
+            }
+        );
         Ok(v)
     }
 
@@ -197,12 +206,15 @@ impl Cosim {
             actual: hex(&m.actual),
             wave,
             reproduce: format!(
-                "rondo cosim --block {} --cycles {} --seed {seed} --paths {} --window {} --flows {}",
+                "rondo cosim --block {} --cycles {} --seed {seed} --paths {} --window {} --flows {}{}",
                 block.name(),
-                m.clock + 1,
+                (m.clock + 1).max(100),
                 shape.paths,
                 shape.window,
-                shape.flows
+                shape.flows,
+                self.rtl
+                    .as_ref()
+                    .map_or(String::new(), |d| format!(" --rtl {}", d.display()))
             ),
         };
         eprintln!(
@@ -217,6 +229,25 @@ impl Cosim {
         );
         Ok(report)
     }
+}
+
+/// The folder's `report.json` says for which shape its Verilog was generated.
+fn check_shape(folder: &std::path::Path, shape: Shape) -> Result<(), CommandError> {
+    let path = folder.join("report.json");
+    let text = std::fs::read_to_string(&path).map_err(|source| CommandError::File {
+        path: path.clone(),
+        source,
+    })?;
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let made = &report["shape"];
+    if *made == serde_json::json!(shape) {
+        return Ok(());
+    }
+    Err(CommandError::Failed(format!(
+        "{} was generated for {made}, and this run is for {}: give the same --paths, --window and --flows",
+        folder.display(),
+        serde_json::json!(shape)
+    )))
 }
 
 fn hex(words: &[u64]) -> String {
@@ -237,13 +268,13 @@ fn block_report(block: Block, o: &Outcome, first: Option<MismatchReport>) -> Blo
     }
 }
 
-fn print_line(b: &BlockReport) {
-    println!(
-        "{:10} {:>10} cycles {:>12} values compared {:>2} mismatches {:>10.0} cycles/s",
+fn line(b: &BlockReport) -> String {
+    format!(
+        "{:10} {:>10} cycles {:>12} values compared {:>2} mismatches {:>10.0} cycles/s\n",
         b.name.name(),
         b.cycles,
         b.compared,
         b.mismatches,
         b.cycles_per_second
-    );
+    )
 }

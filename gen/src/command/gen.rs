@@ -1,8 +1,9 @@
 //! `rondo gen`: writes the datapath's Verilog.
 
-use super::{print_json, CommandError, ShapeArgs};
+use super::{print_json, print_text, CommandError, ShapeArgs};
 use clap::Args;
 use rondo::package::{self, Package};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Generate the datapath: one Verilog file a module, AXI wrapper, file list, FuseSoC core, report.
@@ -31,8 +32,10 @@ impl Gen {
         if self.json {
             return print_json(&package.report);
         }
+        let mut t = String::new();
         let bits: usize = package.report.memories.iter().map(|m| m.bits).sum();
-        println!(
+        let _ = writeln!(
+            t,
             "{}: {} modules, {} memories of {:.1} Mbit, hash {}",
             self.output.display(),
             package.report.modules.len(),
@@ -41,12 +44,31 @@ impl Gen {
             &package.report.hash[..16]
         );
         for s in &package.report.pipeline {
-            println!(
+            let _ =
+                writeln!(t,
                 "  {:18} latency {:>3} clocks, a request every {} clocks, a flow's own every {}",
                 s.stage, s.latency_clocks, s.initiation_interval, s.own_flow_interval
             );
         }
-        Ok(())
+        print_text(&t)
+    }
+}
+
+/// Removes what an earlier run wrote here and this one does not, by that run's own report.
+fn remove_stale(package: &Package, folder: &Path) {
+    let old: serde_json::Value = std::fs::read_to_string(folder.join("report.json"))
+        .ok()
+        .and_then(|t| serde_json::from_str(&t).ok())
+        .unwrap_or_default();
+    let written = &package.report.files;
+    for name in old["files"].as_array().into_iter().flatten() {
+        let Some(name) = name.as_str() else { continue };
+        // Only plain names: the report is a file that anybody may have edited.
+        let plain = Path::new(name).file_name().is_some_and(|f| f == name);
+        if plain && !written.iter().any(|w| w == name) {
+            // A file that is gone already is no matter.
+            let _ = std::fs::remove_file(folder.join(name));
+        }
     }
 }
 
@@ -73,6 +95,7 @@ fn write(package: &Package, folder: &Path) -> Result<(), CommandError> {
         let path = stage.path().join(name);
         std::fs::write(&path, text).map_err(file(&path))?;
     }
+    remove_stale(package, folder);
     for (name, _) in files {
         let to = folder.join(name);
         std::fs::rename(stage.path().join(name), &to).map_err(file(&to))?;

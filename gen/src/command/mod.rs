@@ -131,11 +131,25 @@ impl ShapeArgs {
 /// # Errors
 /// [`CommandError::File`] when standard output is closed.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
-    use std::io::Write;
     let file = |source| CommandError::File {
         path: "standard output".into(),
         source,
     };
     let text = serde_json::to_string_pretty(value).map_err(|e| file(e.into()))?;
-    writeln!(std::io::stdout(), "{text}").map_err(file)
+    print_text(&(text + "\n"))
+}
+
+/// Prints `text` on standard output.
+///
+/// # Errors
+/// [`CommandError::File`] when standard output is closed or full.
+pub fn print_text(text: &str) -> Result<(), CommandError> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|source| CommandError::File {
+            path: "standard output".into(),
+            source,
+        })
 }

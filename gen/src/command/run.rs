@@ -1,7 +1,7 @@
 //! `rondo run`: a scenario in closed loop, the RTL making every decision.
 
 use super::long_run::{interrupted, progress_bar, seed_or_random, watch_for_interrupt};
-use super::{print_json, CommandError};
+use super::{print_json, print_text, CommandError};
 use clap::{Args, ValueEnum};
 use rondo::cosim::verilog;
 use rondo::plot;
@@ -12,6 +12,7 @@ use rondo_sim::testbed::scenario::Scenario;
 use rondo_sim::testbed::transmit::FLOWS;
 use rondo_sim::Verilog;
 use serde::Serialize;
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -53,7 +54,7 @@ pub struct Run {
     /// Only this run; by default PSN order and round robin are run beside it.
     #[arg(long)]
     alone: bool,
-    /// Seed of the designs' initial state; random by default.
+    /// Seed of the designs' random state before reset; random by default. It must change nothing.
     #[arg(long)]
     seed: Option<u64>,
     /// Folder for report and plots; `out/NAME` by default.
@@ -89,6 +90,11 @@ impl Run {
             path: folder.clone(),
             source,
         })?;
+        // Better now than after the run.
+        tempfile::tempfile_in(&folder).map_err(|source| CommandError::File {
+            path: folder.clone(),
+            source,
+        })?;
         let seed = seed_or_random(self.seed);
         watch_for_interrupt();
         let (sender, receiver) = (
@@ -103,8 +109,14 @@ impl Run {
             self.scheduler == Switch::On,
         )];
         if !self.alone {
-            for other in [(Select::Deficit, false), (Select::RoundRobin, false)] {
-                if !kinds.contains(&other) {
+            // Round robin has no scheduler to switch.
+            let main = kinds[0];
+            for other in [
+                (Select::Deficit, true),
+                (Select::Deficit, false),
+                (Select::RoundRobin, false),
+            ] {
+                if other != main && (other.0, main.0) != (Select::RoundRobin, Select::RoundRobin) {
                     kinds.push(other);
                 }
             }
@@ -137,7 +149,7 @@ impl Run {
         if self.json {
             print_json(report)?;
         } else {
-            print_table(report);
+            print_text(&table(report))?;
         }
         let all = || std::iter::once(&report.main).chain(&report.comparison);
         if all().any(|r| r.mismatches > 0) {
@@ -199,14 +211,17 @@ fn run_all(
     Ok(reports)
 }
 
-fn print_table(r: &Report) {
-    println!("{} ({} Gbps of paths)", r.scenario, r.capacity_gbps);
-    println!(
+fn table(r: &Report) -> String {
+    let mut t = String::new();
+    let _ = writeln!(t, "{} ({} Gbps of paths)", r.scenario, r.capacity_gbps);
+    let _ = writeln!(
+        t,
         "{:12} {:>8} {:>8} {:>9} {:>8} {:>8} {:>9} {:>8}  {:9} {:>10}",
         "", "Gbps", "goodput", "OOD avg", "p99", "max", "RBO avg", "max", "decisions", "mismatches"
     );
     for run in std::iter::once(&r.main).chain(&r.comparison) {
-        println!(
+        let _ = writeln!(
+            t,
             "{:12} {:>8.2} {:>8.2} {:>9.2} {:>8} {:>8} {:>9.2} {:>8}  {:9} {:>10}",
             run.name,
             run.throughput_gbps,
@@ -220,17 +235,20 @@ fn print_table(r: &Report) {
             run.mismatches
         );
     }
-    println!(
+    let _ = writeln!(
+        t,
         "\n{:12} {:>8} {:>14} {:>8}",
         r.main.name, "Gbps", "queue us avg", "max"
     );
     for (i, p) in r.main.paths.iter().enumerate() {
-        println!(
+        let _ = writeln!(
+            t,
             "path {i:<7} {:>8.2} {:>14.2} {:>8.2}",
             p.gbps, p.queue_us.avg, p.queue_us.max
         );
     }
-    println!(
+    let _ = writeln!(
+        t,
         "\ndelivered {} packets, {} bytes, in order: {}, lost {} bytes, duplicated {} bytes",
         r.main.delivered.messages,
         r.main.delivered.bytes,
@@ -239,6 +257,7 @@ fn print_table(r: &Report) {
         r.main.duplicated_bytes
     );
     for p in &r.plots {
-        println!("plot {p}");
+        let _ = writeln!(t, "plot {p}");
     }
+    t
 }

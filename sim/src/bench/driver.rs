@@ -96,18 +96,20 @@ fn find(map: &HashMap<String, usize>, port: &str) -> Result<usize, SimError> {
 pub struct Resets {
     left: u32,
     until_next: u32,
-}
-
-impl Default for Resets {
-    fn default() -> Self {
-        Self {
-            left: RESET_CLOCKS as u32,
-            until_next: 20_000,
-        }
-    }
+    settle: u32,
 }
 
 impl Resets {
+    /// For a block whose init sweep takes `sweep` clocks: it must have time to work after it.
+    pub fn new(sweep: usize) -> Self {
+        let settle = 4 * sweep as u32;
+        Self {
+            left: RESET_CLOCKS as u32,
+            until_next: 20_000 + settle,
+            settle,
+        }
+    }
+
     /// Whether reset is active in this clock.
     #[inline]
     pub fn active(&mut self, rng: &mut SmallRng) -> bool {
@@ -120,7 +122,7 @@ impl Resets {
             self.left = rng.random_range(1..4);
             self.until_next = match rng.random_range(0..3) {
                 0 => rng.random_range(5..400),
-                _ => rng.random_range(10_000..50_000),
+                _ => rng.random_range(10_000..50_000) + self.settle,
             };
         }
         false

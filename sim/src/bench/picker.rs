@@ -64,7 +64,7 @@ impl PickerBench {
             outstanding: vec![0; flows],
             hot: 0,
             base_last: false,
-            resets: Resets::default(),
+            resets: Resets::new(flows * window / 8),
             open: Source::new(Pace::RARE),
             req: Source::new(Pace::MIXED),
             ready: Pace::new(Pace::MIXED),

@@ -114,7 +114,7 @@ impl ReceiverBench {
             host: Pace::new(&[256, 256, 128, 8, 0, 0]),
             acks: Pace::new(Pace::MIXED),
             limit: 511,
-            resets: Resets::default(),
+            resets: Resets::new(flows * window / 64),
         })
     }
 

@@ -226,7 +226,7 @@ impl ReorderBench {
             verdicts: VecDeque::new(),
             verdict: Source::new(Pace::MIXED),
             limit: 511,
-            resets: Resets::default(),
+            resets: Resets::new(256),
         })
     }
 

@@ -87,7 +87,7 @@ impl SelectorBench {
                 flows
             ],
             hot: 0,
-            resets: Resets::default(),
+            resets: Resets::new(flows),
             open: Source::new(Pace::RARE),
             window: Source::new(Pace::MIXED),
             ack: Source::new(Pace::MIXED),

@@ -52,7 +52,7 @@ impl SenderBench {
             clock: 0,
             limits: vec![0; flows],
             hot: 0,
-            resets: Resets::default(),
+            resets: Resets::new(flows * window / 8),
             opens: Vec::new(),
             post: Source::new(Pace::MIXED),
             window: Source::new(Pace::MIXED),

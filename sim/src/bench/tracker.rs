@@ -73,7 +73,7 @@ impl TrackerBench {
             clock: 0,
             flows: vec![Flow::default(); flows],
             hot: 0,
-            resets: Resets::default(),
+            resets: Resets::new(flows * window / 64),
             open: Source::new(Pace::RARE),
             req: Source::new(Pace::MIXED),
             ready: Pace::new(Pace::MIXED),

@@ -90,7 +90,7 @@ pub struct Point {
     pub gbps: f64,
     /// Average out-of-order degree since the last point, packets.
     pub ood: f64,
-    /// Queueing delay of each path now, us.
+    /// Largest queueing delay of each path since the last point, us.
     pub queue_us: Vec<f64>,
 }
 

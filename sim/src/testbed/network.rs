@@ -7,7 +7,7 @@
 
 use super::scenario::Scenario;
 use super::CLOCK_NS;
-use rondo_models::cycle::{reorder, tracker};
+use rondo_models::cycle::{reorder, sender, tracker};
 use std::collections::VecDeque;
 
 /// A packet on its way.
@@ -35,6 +35,7 @@ struct Path {
     acks: VecDeque<(u64, Ack)>,
     queued_ns_sum: u64,
     queued_ns_max: u64,
+    peak_ns: u64,
     packets: u64,
     drops: u64,
 }
@@ -114,11 +115,16 @@ impl Network {
         }
     }
 
-    /// The sender's link is idle or sends its last packet: time to ask for the next, so that the
-    /// datapath's latency costs no throughput.
+    /// Time to ask for another packet: with the `asked` that are not sent yet the sender's link is
+    /// busy for no longer than a packet, or than the datapath's latency, so that neither costs
+    /// throughput.
     #[inline]
-    pub fn sender_is_free(&self, now_ns: u64) -> bool {
-        self.sender_free_ps <= now_ns * 1000 + self.host_packet_ps
+    pub fn sender_is_free(&self, now_ns: u64, asked: u32) -> bool {
+        let ahead_ps = self
+            .host_packet_ps
+            .max(u64::from(sender::TIMING.latency_clocks) * CLOCK_NS * 1000);
+        let busy_until = self.sender_free_ps.max(now_ns * 1000);
+        busy_until + u64::from(asked) * self.host_packet_ps < now_ns * 1000 + ahead_ps
     }
 
     /// Sends a packet at `now_ns`; false when the path's queue was full and dropped it.
@@ -138,6 +144,7 @@ impl Network {
         let waited_ns = (begin - at_queue_ps) / 1000;
         path.queued_ns_sum += waited_ns;
         path.queued_ns_max = path.queued_ns_max.max(waited_ns);
+        path.peak_ns = path.peak_ns.max(waited_ns);
         path.packets += 1;
         path.free_at_ps = begin + path.packet_ps;
         path.queue.push_back(path.free_at_ps);
@@ -183,9 +190,9 @@ impl Network {
         None
     }
 
-    /// Queueing delay that a packet would meet on `path` now, ns.
-    pub fn queue_ns(&self, path: usize, now_ns: u64) -> u64 {
-        self.paths[path].free_at_ps.saturating_sub(now_ns * 1000) / 1000
+    /// Largest queueing delay that a packet met on `path` since this was last asked, ns.
+    pub fn take_peak_ns(&mut self, path: usize) -> u64 {
+        std::mem::take(&mut self.paths[path].peak_ns)
     }
 
     /// Counters of `path` since they were last taken.

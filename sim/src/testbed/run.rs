@@ -164,11 +164,12 @@ impl Loop<'_> {
         }
 
         self.control.pacer().advance(CLOCK_NS as u32);
-        if !self.tx.is_busy()
-            && clock >= self.retry_at
+        let asked = self.tx.under_way();
+        if clock >= self.retry_at
             && self.control.pacer().is_due()
-            && self.network.sender_is_free(now)
+            && self.network.sender_is_free(now, asked)
         {
+            self.control.pacer().spend();
             self.tx.request();
         }
         let step = self.tx.clock();
@@ -176,6 +177,7 @@ impl Loop<'_> {
             self.sent_packet(path, psn, now);
         }
         if step.idle {
+            self.control.pacer().refund();
             self.retry_at = clock + RETRY_CLOCKS;
         }
         if let Some((path, psn)) = step.acked {
@@ -216,7 +218,6 @@ impl Loop<'_> {
             path,
             sent_ns: now,
         };
-        self.control.pacer().spend();
         self.control.sent(path);
         self.sent += 1;
         self.under_way[psn as usize % TRACK] = (packet, now);
@@ -241,7 +242,7 @@ impl Loop<'_> {
             gbps: bits / POINT_NS as f64,
             ood: self.point.1 as f64 / self.point.2.max(1) as f64,
             queue_us: (0..self.s.paths.len())
-                .map(|p| self.network.queue_ns(p, now) as f64 / 1000.0)
+                .map(|p| self.network.take_peak_ns(p) as f64 / 1000.0)
                 .collect(),
         });
         self.point = (delivered, 0, 0);

@@ -27,10 +27,10 @@ pub trait Transmitter {
     fn set_skip(&mut self, path: u8, skip: u16);
     /// An ACK arrived.
     fn acknowledge(&mut self, path: u8, psn: u32);
-    /// Asks it to send a packet; at most one request is under way.
+    /// Asks it to send a packet.
     fn request(&mut self);
-    /// A request is under way.
-    fn is_busy(&self) -> bool;
+    /// Requests that are not answered yet.
+    fn under_way(&self) -> u32;
     /// Lets a clock pass.
     fn clock(&mut self) -> Step;
     /// Clocks in which the RTL differed from its model.
@@ -48,8 +48,9 @@ pub struct RtlTransmitter {
     windows: VecDeque<(u8, u16)>,
     skips: VecDeque<(u8, u16)>,
     acks: VecDeque<(u8, u32)>,
-    wants: bool,
-    busy: bool,
+    /// Requests that the datapath has not taken yet.
+    wants: u32,
+    under_way: u32,
     mismatches: u64,
 }
 
@@ -81,8 +82,8 @@ impl RtlTransmitter {
             windows: VecDeque::new(),
             skips: VecDeque::new(),
             acks: VecDeque::new(),
-            wants: false,
-            busy: false,
+            wants: 0,
+            under_way: 0,
             mismatches: 0,
         };
         for _ in 0..crate::lockstep::RESET_CLOCKS {
@@ -143,7 +144,7 @@ impl RtlTransmitter {
         put(i, &p.skip, skip, 2, 3);
         let ack = self.acks.front().map(|&(p, s)| (p, u64::from(s)));
         put(i, &p.ack, ack, 2, 3);
-        i[p.req[0]] = self.wants.into();
+        i[p.req[0]] = u64::from(self.wants > 0);
         i[p.req[1]] = FLOW.into();
         for at in p.sink_ready {
             i[at] = 1;
@@ -165,12 +166,12 @@ impl Transmitter for RtlTransmitter {
     }
 
     fn request(&mut self) {
-        self.wants = true;
-        self.busy = true;
+        self.wants += 1;
+        self.under_way += 1;
     }
 
-    fn is_busy(&self) -> bool {
-        self.busy
+    fn under_way(&self) -> u32 {
+        self.under_way
     }
 
     fn clock(&mut self) -> Step {
@@ -188,7 +189,7 @@ impl Transmitter for RtlTransmitter {
             self.acks.pop_front();
         }
         if on(p.req_ready) {
-            self.wants = false;
+            self.wants = self.wants.saturating_sub(1);
         }
         let step = Step {
             sent: (on(p.res[0]) && on(p.res[4])).then(|| (o[p.res[2]] as u8, o[p.res[3]] as u32)),
@@ -196,9 +197,8 @@ impl Transmitter for RtlTransmitter {
             acked: (on(p.acked[0]) && on(p.acked[4]))
                 .then(|| (o[p.acked[3]] as u8, o[p.acked[2]] as u32)),
         };
-        if step.sent.is_some() || step.idle {
-            self.busy = false;
-        }
+        // A grant and a refusal may come in one clock.
+        self.under_way -= u32::from(step.sent.is_some()) + u32::from(step.idle);
         step
     }
 
@@ -251,8 +251,8 @@ impl Transmitter for RoundRobin {
         self.wants = true;
     }
 
-    fn is_busy(&self) -> bool {
-        self.wants
+    fn under_way(&self) -> u32 {
+        self.wants.into()
     }
 
     fn clock(&mut self) -> Step {
