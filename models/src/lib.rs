@@ -24,5 +24,6 @@ pub mod picker;
 pub mod probing;
 pub mod psn;
 pub mod reorder;
+pub mod round_robin;
 pub mod skips;
 pub mod tracker;

@@ -13,6 +13,21 @@ pub const STABLE_SAMPLES: usize = 4;
 /// A new sample counts 1/8 in the estimate.
 pub const SMOOTHING: u32 = 3;
 
+/// The skips to use: those of Eq. 7 once every path's delay estimate is stable, none before.
+#[inline]
+pub fn stable_skips(
+    paths: &[PathDelay],
+    estimates: &[DelayEstimate],
+    tolerance_ns: u32,
+    out: &mut [u16; MAX_PATHS],
+) {
+    if estimates.iter().all(|e| e.is_stable(tolerance_ns)) {
+        skips(paths, out);
+    } else {
+        *out = [0; MAX_PATHS];
+    }
+}
+
 /// What is known of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathDelay {

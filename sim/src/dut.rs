@@ -75,6 +75,11 @@ impl Dut {
             let waves = match waves {
                 None => None,
                 Some(w) => {
+                    // The runtime only says that it failed; the system says why.
+                    std::fs::File::create(w.path).map_err(|source| SimError::File {
+                        path: w.path.to_owned(),
+                        source,
+                    })?;
                     let mut vcd = Vcd::default();
                     trace(handle, vcd.0);
                     vcd.open(w.path).map_err(|source| SimError::File {

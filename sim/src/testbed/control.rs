@@ -5,7 +5,7 @@ use super::scenario::Scenario;
 use rondo_models::arcc::{Interval, Parameters, Path};
 use rondo_models::deficit::MAX_PATHS;
 use rondo_models::pacing::{pace, Pacer};
-use rondo_models::skips::{skips, DelayEstimate, PathDelay};
+use rondo_models::skips::{stable_skips, DelayEstimate, PathDelay};
 
 #[derive(Debug, Clone, Copy)]
 struct PathState {
@@ -118,7 +118,7 @@ impl Control {
             skips: [0; MAX_PATHS],
         };
         let mut delays = [PathDelay::default(); MAX_PATHS];
-        let mut stable = true;
+        let mut estimates = [DelayEstimate::default(); MAX_PATHS];
         for (i, p) in self.paths.iter_mut().enumerate() {
             p.arcc.update(
                 &p.parameters,
@@ -135,7 +135,7 @@ impl Control {
                     .push((p.forward_sum_ns / u64::from(p.acked)) as u32);
                 p.rtt_ns = (p.rtt_sum_ns / u64::from(p.acked)) as u32;
             }
-            stable &= p.delays.is_stable(self.tolerance_ns);
+            estimates[i] = p.delays;
             (p.sent, p.acked, p.forward_sum_ns, p.rtt_sum_ns) = (0, 0, 0, 0);
             decision.windows[i] = p.arcc.selector_window();
             delays[i] = PathDelay {
@@ -144,8 +144,14 @@ impl Control {
                 forward_ns: p.delays.forward_ns(),
             };
         }
-        if self.scheduler && stable {
-            skips(&delays[..self.paths.len()], &mut decision.skips);
+        if self.scheduler {
+            let n = self.paths.len();
+            stable_skips(
+                &delays[..n],
+                &estimates[..n],
+                self.tolerance_ns,
+                &mut decision.skips,
+            );
         }
         self.set_pace();
         decision

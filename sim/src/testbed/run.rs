@@ -5,7 +5,7 @@ use super::metrics::{Delivered, Histogram, PathReport, Peak, Point, RunReport, U
 use super::network::{Ack, Network, Packet};
 use super::receive::RtlReceiver;
 use super::scenario::Scenario;
-use super::transmit::{RoundRobin, RtlTransmitter, Transmitter};
+use super::transmit::{RoundRobinTransmitter, RtlTransmitter, Transmitter};
 use super::CLOCK_NS;
 use crate::{SimError, Verilog};
 use std::collections::BTreeMap;
@@ -80,7 +80,11 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(f64) -> bool) -> Result<RunRe
             posted,
             setup.seed,
         )?),
-        Select::RoundRobin => Box::new(RoundRobin::new(s.paths.len(), s.window, s.first_psn)),
+        Select::RoundRobin => Box::new(RoundRobinTransmitter::new(
+            s.paths.len(),
+            s.window,
+            s.first_psn,
+        )),
     };
     let rx = RtlReceiver::new(
         setup.receiver,

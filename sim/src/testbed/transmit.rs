@@ -5,7 +5,7 @@ use crate::dut::Dut;
 use crate::{SimError, Verilog};
 use rondo_models::cycle::sender::{Outputs, Sender};
 use rondo_models::psn::Psn;
-use rondo_models::tracker::{sending_bound, ArrivalWindow};
+use rondo_models::round_robin::RoundRobin;
 use std::collections::VecDeque;
 
 /// What a transmitter did in a clock.
@@ -207,38 +207,28 @@ impl Transmitter for RtlTransmitter {
     }
 }
 
-/// Round-robin spraying in PSN order, with the same windows: the next path in turn, or none.
+/// Round-robin spraying under the same windows: the model alone, one answer a clock.
 #[derive(Debug)]
-pub struct RoundRobin {
-    windows: Vec<u16>,
-    in_flight: Vec<u16>,
-    turn: usize,
-    next: Psn,
-    unacknowledged: ArrivalWindow,
-    window_psns: u32,
+pub struct RoundRobinTransmitter {
+    model: RoundRobin,
     acks: VecDeque<(u8, u32)>,
-    wants: bool,
+    wants: u32,
 }
 
-impl RoundRobin {
+impl RoundRobinTransmitter {
     /// With `paths` paths and a window of `window` PSNs from `first_psn` on.
     pub fn new(paths: usize, window: usize, first_psn: u32) -> Self {
         Self {
-            windows: vec![rondo_models::deficit::INITIAL_WINDOW; paths],
-            in_flight: vec![0; paths],
-            turn: 0,
-            next: Psn::new(first_psn),
-            unacknowledged: ArrivalWindow::new(window / 64, Psn::new(first_psn)),
-            window_psns: window as u32,
+            model: RoundRobin::new(paths, window, Psn::new(first_psn)),
             acks: VecDeque::new(),
-            wants: false,
+            wants: 0,
         }
     }
 }
 
-impl Transmitter for RoundRobin {
+impl Transmitter for RoundRobinTransmitter {
     fn set_window(&mut self, path: u8, window: u16) {
-        self.windows[usize::from(path)] = window;
+        self.model.set_window(path.into(), window);
     }
 
     fn set_skip(&mut self, _path: u8, _skip: u16) {}
@@ -248,35 +238,24 @@ impl Transmitter for RoundRobin {
     }
 
     fn request(&mut self) {
-        self.wants = true;
+        self.wants += 1;
     }
 
     fn under_way(&self) -> u32 {
-        self.wants.into()
+        self.wants
     }
 
     fn clock(&mut self) -> Step {
         let mut step = Step::default();
         if let Some((path, psn)) = self.acks.pop_front() {
-            let o = self.unacknowledged.arrive(Psn::new(psn), true);
-            if o.verdict == rondo_models::tracker::Verdict::Accepted {
-                self.in_flight[usize::from(path)] -= 1;
+            if self.model.acknowledge(path.into(), Psn::new(psn)) {
                 step.acked = Some((path, psn));
             }
         }
-        if std::mem::take(&mut self.wants) {
-            let p = self.turn;
-            let una = self.unacknowledged.expected();
-            let edge = sending_bound(una.plus(2 * self.window_psns), una, self.window_psns);
-            let open = rondo_models::deficit::room(self.windows[p], self.in_flight[p], 0) > 0;
-            if open && self.next.is_before(edge) {
-                step.sent = Some((p as u8, self.next.value()));
-                self.in_flight[p] += 1;
-                self.next = self.next.plus(1);
-                self.turn = (p + 1) % self.windows.len();
-            } else {
-                step.idle = true;
-            }
+        if self.wants > 0 {
+            self.wants -= 1;
+            step.sent = self.model.send().map(|(p, psn)| (p as u8, psn.value()));
+            step.idle = step.sent.is_none();
         }
         step
     }
