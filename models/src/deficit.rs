@@ -105,6 +105,19 @@ impl Deficits {
         if !self.posted.is_before(limit) {
             return None;
         }
+        let winner = self.choose(rooms, shares, open)?;
+        self.posted = self.posted.plus(1);
+        Some(winner)
+    }
+
+    /// [`Deficits::decide`] for a packet that is no new PSN of the flow: a retransmission.
+    #[inline]
+    pub fn choose(
+        &mut self,
+        rooms: &[u16],
+        shares: &[u32; MAX_PATHS],
+        open: impl Fn(usize, u16) -> bool,
+    ) -> Option<usize> {
         let mut raised = [0u32; MAX_PATHS];
         let mut best: Option<usize> = None;
         for (p, &room) in rooms.iter().enumerate() {
@@ -125,23 +138,31 @@ impl Deficits {
         }
         self.deficit[winner] = raised[winner].saturating_sub(handed_out);
         self.sent[winner] = self.sent[winner].wrapping_add(1);
-        self.posted = self.posted.plus(1);
         Some(winner)
     }
 
     /// [`Deficits::decide`] on present counters: the selection without any pipeline.
+    #[inline]
     pub fn select(&mut self, windows: &[u16], acked: &[u16], limit: Psn) -> Option<usize> {
+        if !self.posted.is_before(limit) {
+            return None;
+        }
+        let winner = self.reselect(windows, acked)?;
+        self.posted = self.posted.plus(1);
+        Some(winner)
+    }
+
+    /// [`Deficits::choose`] on present counters.
+    #[inline]
+    pub fn reselect(&mut self, windows: &[u16], acked: &[u16]) -> Option<usize> {
         let mut rooms = [0u16; MAX_PATHS];
         for (p, r) in rooms[..windows.len()].iter_mut().enumerate() {
             *r = room(windows[p], self.sent[p], acked[p]);
         }
         let mut share = [0; MAX_PATHS];
         shares(&rooms[..windows.len()], &mut share);
-        self.decide(
-            &rooms[..windows.len()],
-            &share,
-            |p, sent| room(windows[p], sent, acked[p]) != 0,
-            limit,
-        )
+        self.choose(&rooms[..windows.len()], &share, |p, sent| {
+            room(windows[p], sent, acked[p]) != 0
+        })
     }
 }

@@ -12,7 +12,9 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 
 pub mod arcc;
+pub mod baseline;
 pub mod budget;
+pub mod control;
 #[cfg(feature = "std")]
 pub mod cycle;
 pub mod deficit;
@@ -23,6 +25,7 @@ pub mod pacing;
 pub mod picker;
 pub mod probing;
 pub mod psn;
+pub mod recovery;
 pub mod reorder;
 pub mod round_robin;
 pub mod skips;

@@ -64,4 +64,16 @@ impl Pacer {
     pub fn refund(&mut self) {
         self.credit = (self.credit + (1 << 34)).min(u64::from(BURST) << 34);
     }
+
+    /// Time until a packet may be sent, ns; `None` at rate 0 without credit.
+    #[inline]
+    pub fn wait_ns(&self) -> Option<u32> {
+        let missing = (1u64 << 34).saturating_sub(self.credit);
+        if missing == 0 {
+            return Some(0);
+        }
+        let rate = core::num::NonZeroU64::new(self.rate.into())?;
+        let wait = missing / rate + u64::from(missing % rate != 0);
+        Some(u32::try_from(wait).unwrap_or(u32::MAX))
+    }
 }

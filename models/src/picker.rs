@@ -9,8 +9,9 @@ use crate::psn::Psn;
 
 /// PSNs of a group.
 pub const GROUP_PSNS: u32 = 64;
-/// Largest window, in groups.
-pub const MAX_GROUPS: usize = 8;
+/// Largest window, in groups: 2,048 PSNs. The RTL's menu ends at 8 groups; the rest is for
+/// simulations whose packets are small for the bandwidth-delay product.
+pub const MAX_GROUPS: usize = 32;
 
 /// Which PSNs of a flow were sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,8 @@ pub(crate) fn low_bits(n: u32) -> u64 {
 }
 
 impl SentWindow {
-    /// A flow whose first PSN is `first`, with a window of `groups` groups (2, 4 or 8).
+    /// A flow whose first PSN is `first`, with a window of `groups` groups, a power of two up to
+    /// [`MAX_GROUPS`].
     pub fn new(groups: usize, first: Psn) -> Self {
         let base = first.value() / GROUP_PSNS;
         let mut sent = [0; MAX_GROUPS];

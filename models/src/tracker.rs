@@ -46,7 +46,8 @@ pub struct ArrivalWindow {
 }
 
 impl ArrivalWindow {
-    /// A flow whose first PSN is `first`, with a window of `groups` groups (2, 4 or 8).
+    /// A flow whose first PSN is `first`, with a window of `groups` groups, a power of two up to
+    /// [`MAX_GROUPS`].
     pub fn new(groups: usize, first: Psn) -> Self {
         let mut arrived = [0; MAX_GROUPS];
         arrived[(first.value() / GROUP_PSNS) as usize % groups] =

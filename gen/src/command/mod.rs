@@ -7,8 +7,8 @@ mod budget;
 #[cfg(feature = "cosim")]
 mod cosim;
 mod gen;
-#[cfg(feature = "cosim")]
 mod long_run;
+mod net;
 #[cfg(feature = "cosim")]
 mod run;
 #[cfg(feature = "cosim")]
@@ -40,6 +40,8 @@ enum Command {
     /// Cycle budgets at line rate, from what is measured on the Verilog.
     #[cfg(feature = "cosim")]
     Budget(budget::Budget),
+    /// Simulate a datacenter network with the bit-exact endpoint.
+    Net(net::Net),
     /// Measure co-simulation speed, checked and unchecked.
     #[cfg(feature = "cosim")]
     Bench(bench::Bench),
@@ -65,8 +67,10 @@ pub enum CommandError {
     #[cfg(feature = "cosim")]
     #[error(transparent)]
     Scenario(#[from] rondo_sim::testbed::scenario::ScenarioError),
+    /// A network scenario.
+    #[error(transparent)]
+    NetScenario(#[from] rondo_net::scenario::ScenarioError),
     /// The checks ran and did not hold.
-    #[cfg(feature = "cosim")]
     #[error("{0}")]
     Failed(String),
     /// A file.
@@ -78,7 +82,6 @@ pub enum CommandError {
         source: std::io::Error,
     },
     /// Ctrl-C.
-    #[cfg(feature = "cosim")]
     #[error("interrupted")]
     Interrupted,
 }
@@ -94,6 +97,7 @@ impl Cli {
             Command::Run(c) => c.run(),
             #[cfg(feature = "cosim")]
             Command::Budget(c) => c.run(),
+            Command::Net(c) => c.run(),
             #[cfg(feature = "cosim")]
             Command::Bench(c) => c.run(),
             #[cfg(feature = "cosim")]

@@ -1,0 +1,28 @@
+//! `rondo net`: the datacenter simulator.
+
+mod run;
+
+use super::CommandError;
+use clap::{Args, Subcommand};
+
+/// Simulate a datacenter network with the bit-exact endpoint.
+#[derive(Args)]
+pub struct Net {
+    #[command(subcommand)]
+    command: NetCommand,
+}
+
+#[derive(Subcommand)]
+enum NetCommand {
+    /// Run a scenario, once or for many seeds.
+    Run(run::NetRun),
+}
+
+impl Net {
+    /// Runs the subcommand.
+    pub fn run(self) -> Result<(), CommandError> {
+        match self.command {
+            NetCommand::Run(c) => c.run(),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Loss recovery (paper §6.2.5): early recovery by out-of-order degree, and a timeout.
+//!
+//! Rondo sends PSNs out of order on purpose, so a gap in the acknowledged PSNs proves nothing by
+//! itself: a PSN may be unsent, or on its way on a slower path. A PSN is *found lost* when
+//!
+//! * the highest acknowledged PSN passed it by more than `threshold`, and
+//! * it was expected to arrive before the acknowledged packet did: sent plus its path's forward
+//!   delay lies before the acknowledged packet's arrival.
+//!
+//! Or when its transmission is older than the timeout.
+
+use crate::psn::Psn;
+
+/// Early recovery's threshold by default: ER-4.
+pub const DEFAULT_THRESHOLD: u16 = 4;
+/// The timeout by default, in base RTTs.
+pub const TIMEOUT_RTTS: u32 = 4;
+
+/// A flow's recovery parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// PSNs by which the highest acknowledged one has to pass a lost one.
+    pub threshold: u16,
+    /// Age of a transmission that is given up, ns.
+    pub timeout_ns: u32,
+}
+
+/// The latest transmission of a PSN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Transmission {
+    /// When, ns on the sender's clock; wraps.
+    pub sent_ns: u32,
+    /// On which path.
+    pub path: u8,
+    /// Transmissions so far, saturating; 0 when it was never sent.
+    pub count: u8,
+    /// It is in flight: neither acknowledged nor found lost.
+    pub in_flight: bool,
+}
+
+/// The acknowledged packet that is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// Highest acknowledged PSN.
+    pub highest: Psn,
+    /// When the newest acknowledged packet reached the receiver, as send time plus measured forward
+    /// delay, ns; wraps.
+    pub arrived_ns: u32,
+}
+
+impl Recovery {
+    /// ER-4 and four base RTTs.
+    pub fn early(base_rtt_ns: u32) -> Self {
+        Self {
+            threshold: DEFAULT_THRESHOLD,
+            timeout_ns: TIMEOUT_RTTS.saturating_mul(base_rtt_ns),
+        }
+    }
+
+    /// Whether `psn`, last sent as `t`, is found lost by `witness`; `forward_ns` is the forward
+    /// delay of its path.
+    #[inline]
+    pub fn is_lost(&self, psn: Psn, t: &Transmission, witness: &Witness, forward_ns: u32) -> bool {
+        let passed = witness.highest.distance_from(psn) > i32::from(self.threshold);
+        let expected_ns = t.sent_ns.wrapping_add(forward_ns);
+        t.in_flight && passed && (witness.arrived_ns.wrapping_sub(expected_ns) as i32) > 0
+    }
+
+    /// Whether the transmission `t` is given up at `now_ns`.
+    #[inline]
+    pub fn is_overdue(&self, t: &Transmission, now_ns: u32) -> bool {
+        t.in_flight && now_ns.wrapping_sub(t.sent_ns) > self.timeout_ns
+    }
+}
