@@ -1,5 +1,6 @@
 //! Generator library of Rondo: RustHDL to Verilog, with its reports.
 
+pub mod chart;
 #[cfg(feature = "cosim")]
 pub mod cosim;
 pub mod package;

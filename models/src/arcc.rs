@@ -30,6 +30,8 @@ pub struct Parameters {
     pub dead_band: Packets,
     /// Fraction of `C` that the dead band may not exceed, UQ0.16; 65,535 switches that off.
     pub dead_band_share: u32,
+    /// A rate above the estimate counts at once while no queue stands.
+    pub rise: bool,
 }
 
 impl Parameters {
@@ -49,6 +51,7 @@ impl Parameters {
             margin_floor: ONE_PACKET / 16,
             dead_band: ONE_PACKET,
             dead_band_share: 65_535,
+            rise: true,
         }
     }
 }
@@ -64,6 +67,9 @@ pub struct Interval {
     pub in_flight: u16,
     /// Data packets sent.
     pub sent: u16,
+    /// Packets were acknowledged, and their mean RTT was the base RTT, or the target delay more: no
+    /// queue stands on the path.
+    pub unqueued: bool,
 }
 
 /// What the firmware keeps of a path.
@@ -77,6 +83,8 @@ pub struct Path {
     pub window: Packets,
     /// No update has happened yet.
     pub fresh: bool,
+    /// An ACK came before the latest interval.
+    pub heard: bool,
 }
 
 /// Window of a fresh path: `W0`.
@@ -96,6 +104,7 @@ impl Path {
             margin: p.margin_step,
             window: INITIAL_WINDOW,
             fresh: true,
+            heard: false,
         }
     }
 
@@ -106,13 +115,21 @@ impl Path {
         if acks == 0 && i.in_flight == 0 && i.sent == 0 {
             return;
         }
+        if self.fresh && !self.heard {
+            // The interval in which the first ACK comes is measured in part only.
+            self.heard = acks > 0;
+            return;
+        }
         let sample = acks << 16;
+        let history = u64::from(self.rate) * u64::from(p.alpha);
+        let news = u64::from(sample) * u64::from((1 << 16) - p.alpha);
+        let smoothed = ((history + news) >> 16) as u32;
         self.rate = if self.fresh {
             sample
+        } else if i.probe_acks > 0 || (p.rise && i.unqueued) {
+            smoothed.max(sample)
         } else {
-            let history = u64::from(self.rate) * u64::from(p.alpha);
-            let news = u64::from(sample) * u64::from((1 << 16) - p.alpha);
-            ((history + news) >> 16) as u32
+            smoothed
         };
         let pipe = scale(self.rate, p.rtt_per_interval, 24);
         let queue = (u32::from(i.in_flight) << 16).saturating_sub(pipe);

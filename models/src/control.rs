@@ -17,10 +17,39 @@ pub const RECENT_INTERVALS: usize = 8;
 /// What a path is set up with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSetup {
-    /// ARCC's parameters.
+    /// ARCC's parameters, for the path's own interval: `period` of the flow's.
     pub parameters: Parameters,
+    /// The path is updated every so many of the flow's intervals, so that its loop is no faster than
+    /// its RTT; not 0.
+    pub period: u8,
     /// Base RTT of the path, ns; not 0.
     pub base_rtt_ns: u32,
+    /// Target queueing delay, ns.
+    pub target_ns: u32,
+}
+
+impl PathSetup {
+    /// The paper's parameters (§6.2.1) for a path of base RTT `rtt_ns` in a flow that is updated
+    /// every `interval_ns`, half of its shortest base RTT, in a network whose largest base RTT is
+    /// `max_rtt_ns`.
+    pub fn paper(rtt_ns: u32, interval_ns: u32, max_rtt_ns: u32) -> Self {
+        let period = Self::period(rtt_ns, 2 * interval_ns);
+        let own_ns = u32::from(period) * interval_ns;
+        Self {
+            parameters: Parameters::paper(rtt_ns, own_ns, max_rtt_ns),
+            period,
+            base_rtt_ns: rtt_ns,
+            target_ns: max_rtt_ns / 25,
+        }
+    }
+
+    /// Intervals of the flow between updates of a path of base RTT `rtt_ns`, the flow's shortest
+    /// being `shortest_ns`: their ratio, rounded.
+    pub fn period(rtt_ns: u32, shortest_ns: u32) -> u8 {
+        let shortest_ns = shortest_ns.max(1);
+        let ratio = (rtt_ns.saturating_add(shortest_ns / 2)) / shortest_ns;
+        ratio.clamp(1, u8::MAX.into()) as u8
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +58,21 @@ struct PathState {
     arcc: Path,
     /// `2^32 / T`, T in ns.
     inverse_rtt: u32,
+    period: u8,
+    /// Intervals of the flow until the next update.
+    wait: u8,
     /// Updates that a base RTT spans, rounded up.
     rtt_updates: u8,
+    /// Probe ACKs let packets out at once: no update has taken this phase's probe ACKs in yet.
+    granting: bool,
+    base_rtt_ns: u32,
+    target_ns: u32,
     in_flight: u16,
     sent: u16,
     acked: u16,
     probes: u16,
+    /// Packets that probe ACKs have let out before the first update.
+    granted: u16,
     samples: u16,
     forward_sum_ns: u32,
     first_forward_ns: u32,
@@ -56,9 +94,6 @@ pub struct Decision {
     pub pace: u32,
     /// Opportunities without an open path send probes.
     pub probing: bool,
-    /// A probe ACK lets one more data packet out at once: no update has taken this phase's probe
-    /// ACKs in yet.
-    pub granting: bool,
 }
 
 /// Control state of a flow.
@@ -71,7 +106,6 @@ pub struct FlowControl {
     tolerance_ns: u32,
     scheduler: bool,
     probing: Option<Probing>,
-    granting: bool,
     updates: u32,
 }
 
@@ -93,12 +127,18 @@ impl FlowControl {
                 as u32,
             rtt_updates: s
                 .base_rtt_ns
-                .div_ceil(interval_ns.max(1))
+                .div_ceil(interval_ns.max(1) * u32::from(s.period.max(1)))
                 .clamp(1, RECENT_INTERVALS as u32) as u8,
+            period: s.period.max(1),
+            wait: s.period.max(1),
+            granting: probing,
+            base_rtt_ns: s.base_rtt_ns,
+            target_ns: s.target_ns,
             in_flight: 0,
             sent: 0,
             acked: 0,
             probes: 0,
+            granted: 0,
             samples: 0,
             forward_sum_ns: 0,
             first_forward_ns: 0,
@@ -121,7 +161,6 @@ impl FlowControl {
             tolerance_ns,
             scheduler,
             probing: probing.then(|| Probing::at_start(max_rtt_ns)),
-            granting: probing,
             updates: 0,
         }
     }
@@ -130,7 +169,6 @@ impl FlowControl {
     pub fn initial(&self) -> Decision {
         let mut d = Decision {
             probing: self.probing.is_some(),
-            granting: self.granting,
             ..Decision::default()
         };
         for (w, p) in d.windows.iter_mut().zip(&self.paths[..self.count]) {
@@ -191,7 +229,8 @@ impl FlowControl {
     pub fn probe_acked(&mut self, path: usize) -> bool {
         let p = &mut self.paths[path];
         p.probes = p.probes.saturating_add(1);
-        self.granting
+        p.granted += u16::from(p.granting);
+        p.granting
     }
 
     /// Every data packet sent a base RTT ago or earlier has been acknowledged: no path has more in
@@ -209,11 +248,18 @@ impl FlowControl {
         let mut d = Decision::default();
         let mut delays = [PathDelay::default(); MAX_PATHS];
         let mut estimates = [DelayEstimate::default(); MAX_PATHS];
-        let mut probe_acks = false;
         for (i, p) in self.paths[..self.count].iter_mut().enumerate() {
-            probe_acks |= p.probes > 0;
-            p.update();
+            p.wait -= 1;
+            if p.wait == 0 {
+                p.wait = p.period;
+                p.update();
+            }
             d.windows[i] = p.arcc.selector_window();
+            if p.arcc.fresh {
+                // No update has taken probe ACKs in yet: what they let out stays out.
+                let granted = p.granted.saturating_mul(crate::deficit::WINDOW_ONE);
+                d.windows[i] = d.windows[i].saturating_add(granted);
+            }
             d.pace = d.pace.saturating_add(pace(p.arcc.window, p.inverse_rtt));
             estimates[i] = p.delays;
             delays[i] = PathDelay {
@@ -230,28 +276,33 @@ impl FlowControl {
                 &mut d.skips,
             );
         }
-        self.update_probing(probe_acks);
+        self.update_probing();
         d.probing = self.probing.is_some_and(|p| p.is_probing());
-        d.granting = self.granting;
         d
     }
 
-    fn update_probing(&mut self, probe_acks: bool) {
+    fn update_probing(&mut self) {
         let quiet = self.old_acknowledged();
         let Some(probing) = &mut self.probing else {
             return;
         };
         let before = probing.is_probing();
         probing.update(self.interval_ns, self.max_rtt_ns, quiet);
-        if probe_acks {
-            self.granting = false;
-        } else if probing.is_probing() && !before {
-            self.granting = true;
+        if probing.is_probing() && !before {
+            for p in &mut self.paths[..self.count] {
+                p.granting = true;
+            }
         }
     }
 }
 
 impl PathState {
+    /// Mean RTT of the interval within the target delay of the base RTT.
+    fn is_unqueued(&self) -> bool {
+        let limit = self.base_rtt_ns.saturating_add(self.target_ns);
+        self.samples > 0 && u64::from(self.rtt_sum_ns) <= u64::from(limit) * u64::from(self.samples)
+    }
+
     fn update(&mut self) {
         self.arcc.update(
             &self.parameters,
@@ -260,6 +311,7 @@ impl PathState {
                 probe_acks: self.probes,
                 in_flight: self.in_flight,
                 sent: self.sent,
+                unqueued: self.is_unqueued(),
             },
         );
         if let Some(n) = core::num::NonZeroU32::new(self.samples.into()) {
@@ -268,6 +320,11 @@ impl PathState {
             self.delays
                 .push(self.first_forward_ns.wrapping_add(change as u32));
             self.rtt_ns = (self.rtt_sum_ns / n).max(1);
+        }
+        // A fresh path has not taken them in: it waits for a whole interval of ACKs.
+        if self.probes > 0 && !self.arcc.fresh {
+            self.granting = false;
+            self.granted = 0;
         }
         self.recent.rotate_right(1);
         self.recent[0] = self.sent;

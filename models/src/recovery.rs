@@ -1,13 +1,14 @@
 //! Loss recovery (paper §6.2.5): early recovery by out-of-order degree, and a timeout.
 //!
 //! Rondo sends PSNs out of order on purpose, so a gap in the acknowledged PSNs proves nothing by
-//! itself: a PSN may be unsent, or on its way on a slower path. A PSN is *found lost* when
+//! itself: a PSN may be unsent, or on its way on a slower path. A PSN is *found lost* when the highest
+//! acknowledged PSN passed it by more than `threshold`, and it should have been acknowledged by now:
 //!
-//! * the highest acknowledged PSN passed it by more than `threshold`, and
-//! * it was expected to arrive before the acknowledged packet did: sent plus its path's forward
-//!   delay lies before the acknowledged packet's arrival.
+//! * a packet that was sent later on the same path has been acknowledged: a path keeps its order; or
+//! * no packet was, but the newest acknowledged one arrived `slack` after this one was expected to,
+//!   by the forward delay of its path.
 //!
-//! Or when its transmission is older than the timeout.
+//! Or when its transmission is older than the timeout, whatever was acknowledged.
 
 use crate::psn::Psn;
 
@@ -23,6 +24,9 @@ pub struct Recovery {
     pub threshold: u16,
     /// Age of a transmission that is given up, ns.
     pub timeout_ns: u32,
+    /// Lateness that proves a loss without a later packet of the same path, ns. Forward delays are
+    /// estimates, and queues move.
+    pub slack_ns: u32,
 }
 
 /// The latest transmission of a PSN.
@@ -38,7 +42,7 @@ pub struct Transmission {
     pub in_flight: bool,
 }
 
-/// The acknowledged packet that is compared with.
+/// What has been acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Witness {
     /// Highest acknowledged PSN.
@@ -48,22 +52,36 @@ pub struct Witness {
     pub arrived_ns: u32,
 }
 
+/// What is known of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathWitness {
+    /// Latest send time of its acknowledged packets, ns; wraps.
+    pub latest_ns: u32,
+    /// Forward delay, ns.
+    pub forward_ns: u32,
+}
+
 impl Recovery {
     /// ER-4 and four base RTTs.
     pub fn early(base_rtt_ns: u32) -> Self {
         Self {
             threshold: DEFAULT_THRESHOLD,
             timeout_ns: TIMEOUT_RTTS.saturating_mul(base_rtt_ns),
+            slack_ns: base_rtt_ns / 2,
         }
     }
 
-    /// Whether `psn`, last sent as `t`, is found lost by `witness`; `forward_ns` is the forward
-    /// delay of its path.
+    /// Whether `psn`, last sent as `t`, is found lost; `path` is what is known of its path.
     #[inline]
-    pub fn is_lost(&self, psn: Psn, t: &Transmission, witness: &Witness, forward_ns: u32) -> bool {
-        let passed = witness.highest.distance_from(psn) > i32::from(self.threshold);
-        let expected_ns = t.sent_ns.wrapping_add(forward_ns);
-        t.in_flight && passed && (witness.arrived_ns.wrapping_sub(expected_ns) as i32) > 0
+    pub fn is_lost(&self, psn: Psn, t: &Transmission, w: &Witness, path: &PathWitness) -> bool {
+        let passed = w.highest.distance_from(psn) > i32::from(self.threshold);
+        if !t.in_flight || !passed {
+            return false;
+        }
+        let overtaken = (path.latest_ns.wrapping_sub(t.sent_ns) as i32) > 0;
+        let expected_ns = t.sent_ns.wrapping_add(path.forward_ns);
+        let late_ns = w.arrived_ns.wrapping_sub(expected_ns) as i32;
+        overtaken || late_ns > self.slack_ns as i32
     }
 
     /// Whether the transmission `t` is given up at `now_ns`.

@@ -11,6 +11,7 @@ pub mod chart;
 pub mod config;
 pub mod fabric;
 pub mod flows;
+pub mod figures;
 mod forward;
 pub mod metrics;
 pub mod nic;

@@ -1,9 +1,11 @@
 //! Samples over time of what a scenario wants to see.
 
+use crate::chart::{Figure, Panel, Style};
+use crate::fabric::Fabric;
 use crate::flows::Flow;
 use crate::nic::Host;
 use crate::port::Port;
-use crate::time::Ps;
+use crate::time::{to_us, Ps};
 
 /// What to sample, and the samples: one row a time, one column a subject.
 #[derive(Clone, Debug, Default)]
@@ -106,7 +108,54 @@ impl Recorder {
         self.times
             .iter()
             .zip(table)
-            .map(|(&t, row)| (crate::time::to_us(t), row[at].into() * scale))
+            .map(|(&t, row)| (to_us(t), row[at].into() * scale))
             .collect()
+    }
+
+    /// The samples as a figure; `None` when nothing was sampled.
+    pub fn figure(&self, title: &str, fabric: &Fabric) -> Option<Figure> {
+        let us = to_us(self.interval);
+        let port = |i: usize| fabric.ports[self.ports[i] as usize].name.clone();
+        let mut figure = Figure::new(title, 1);
+        let mut panels = 0;
+        let mut add = |panel: Panel| {
+            if !panel.series.is_empty() {
+                figure.panels.push(panel.into());
+                panels += 1;
+            }
+        };
+        let time = |title: &str| Panel::new(title).x("Time", "us");
+        let mut queue = time("Queues").y("Queue", "kB");
+        let mut rate = time("Data on the links").y("Rate", "Gbps");
+        for i in 0..self.ports.len() {
+            queue = queue.series(port(i), Style::Line, self.curve(&self.peak, i, 1e-3));
+            let points = self.curve(&self.port_bytes, i, 8e-3 / us);
+            rate = rate.series(port(i), Style::Line, points);
+        }
+        add(queue);
+        add(rate);
+        let mut flows = time("Payload of flows").y("Rate", "Gbps");
+        let mut skips = time("Largest skip of flows").y("Skip", "packets");
+        for (i, f) in self.flows.iter().enumerate() {
+            let points = self.curve(&self.flow_bytes, i, 8e-3 / us);
+            flows = flows.series(format!("flow {f}"), Style::Line, points);
+            let points = self.curve(&self.skips, i, 1.0);
+            skips = skips.series(format!("flow {f}"), Style::Step, points);
+        }
+        add(flows);
+        add(skips);
+        let mut ood = time("NIC-level OOD").y("OOD", "packets");
+        for (i, h) in self.hosts.iter().enumerate() {
+            let points = self.curve(&self.nic_ood, i, 1.0);
+            ood = ood.series(format!("h{h}"), Style::Line, points);
+        }
+        add(ood);
+        if self.watch_groups {
+            let points = self.times.iter().zip(&self.differences);
+            let points = points.map(|(&t, &d)| (to_us(t), f64::from(d) / 1000.0));
+            let panel = time("Queue difference between parallel ports").y("Difference", "kB");
+            add(panel.series("largest", Style::Line, points));
+        }
+        (panels > 0 && !self.times.is_empty()).then_some(figure)
     }
 }

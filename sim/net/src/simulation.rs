@@ -7,7 +7,7 @@ use crate::calendar::{Calendar, Event, Kind};
 use crate::config::{NicConfig, PacketConfig, SwitchConfig};
 use crate::fabric::{Fabric, HOST};
 use crate::flows::{Flow, FlowPlan};
-use crate::metrics::Metrics;
+use crate::metrics::{Histogram, Metrics};
 use crate::nic::Host;
 use crate::packet::Arena;
 use crate::port::Port;
@@ -214,6 +214,14 @@ impl Simulation {
     /// What was measured.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
+    }
+
+    /// Forgets the distributions taken so far: measurement begins now.
+    pub fn restart_histograms(&mut self) {
+        self.metrics.ood = Histogram::default();
+        self.metrics.nic_ood = Histogram::default();
+        self.metrics.rbo = Histogram::default();
+        self.metrics.buffered_max = 0;
     }
 
     /// What was sampled.

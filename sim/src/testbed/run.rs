@@ -1,6 +1,6 @@
 //! The closed loop.
 
-use super::control::Control;
+use super::control::flow_control;
 use super::metrics::{Delivered, Histogram, PathReport, Peak, Point, RunReport, Updates};
 use super::network::{Ack, Network, Packet};
 use super::receive::RtlReceiver;
@@ -8,6 +8,8 @@ use super::scenario::Scenario;
 use super::transmit::{RoundRobinTransmitter, RtlTransmitter, Transmitter};
 use super::CLOCK_NS;
 use crate::{SimError, Verilog};
+use rondo_models::control::FlowControl;
+use rondo_models::pacing::Pacer;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -47,7 +49,8 @@ const TRACK: usize = 4096;
 struct Loop<'a> {
     s: &'a Scenario,
     network: Network,
-    control: Control,
+    control: FlowControl,
+    pacer: Pacer,
     tx: Box<dyn Transmitter>,
     rx: RtlReceiver,
     under_way: Vec<(Packet, u64)>,
@@ -102,7 +105,8 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(f64) -> bool) -> Result<RunRe
     let mut l = Loop {
         s,
         network: Network::new(s),
-        control: Control::new(s, setup.scheduler),
+        control: flow_control(s, setup.scheduler),
+        pacer: Pacer::default(),
         tx,
         rx,
         under_way: vec![(nobody, 0); TRACK],
@@ -116,6 +120,7 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(f64) -> bool) -> Result<RunRe
         naks: 0,
         tail_drops: 0,
     };
+    l.pacer.set_rate(l.control.initial().pace);
     let end_ns = (s.duration_ms * 1e6) as u64;
     let from_ns = (s.measure_from_ms * 1e6) as u64;
     let mut before = 0;
@@ -167,13 +172,13 @@ impl Loop<'_> {
             }
         }
 
-        self.control.pacer().advance(CLOCK_NS as u32);
+        self.pacer.advance(CLOCK_NS as u32);
         let asked = self.tx.under_way();
         if clock >= self.retry_at
-            && self.control.pacer().is_due()
+            && self.pacer.is_due()
             && self.network.sender_is_free(now, asked)
         {
-            self.control.pacer().spend();
+            self.pacer.spend();
             self.tx.request();
         }
         let step = self.tx.clock();
@@ -181,13 +186,14 @@ impl Loop<'_> {
             self.sent_packet(path, psn, now);
         }
         if step.idle {
-            self.control.pacer().refund();
+            self.pacer.refund();
             self.retry_at = clock + RETRY_CLOCKS;
         }
         if let Some((path, psn)) = step.acked {
             let (packet, arrived) = self.under_way[psn as usize % TRACK];
-            self.control
-                .acked(path, arrived - packet.sent_ns, now - packet.sent_ns);
+            let forward_ns = arrived.wrapping_sub(packet.sent_ns) as u32;
+            let rtt_ns = now.wrapping_sub(packet.sent_ns) as u32;
+            self.control.acked(path.into(), forward_ns, rtt_ns);
         }
 
         let step = self.rx.clock();
@@ -222,7 +228,7 @@ impl Loop<'_> {
             path,
             sent_ns: now,
         };
-        self.control.sent(path);
+        self.control.sent(path.into());
         self.sent += 1;
         self.under_way[psn as usize % TRACK] = (packet, now);
         if !self.network.send(packet, now) {
@@ -232,6 +238,7 @@ impl Loop<'_> {
 
     fn update(&mut self) {
         let d = self.control.update();
+        self.pacer.set_rate(d.pace);
         for p in 0..self.s.paths.len() {
             self.tx.set_window(p as u8, d.windows[p]);
             self.tx.set_skip(p as u8, d.skips[p]);
@@ -292,7 +299,7 @@ impl Loop<'_> {
                 ("reorder_buffer_full", self.naks),
             ]),
             updates: Updates {
-                count: self.control.updates(),
+                count: self.control.updates().into(),
             },
             points: self.points,
             ..RunReport::default()

@@ -1,5 +1,6 @@
 //! `rondo net`: the datacenter simulator.
 
+mod fig;
 mod run;
 
 use super::CommandError;
@@ -16,6 +17,8 @@ pub struct Net {
 enum NetCommand {
     /// Run a scenario, once or for many seeds.
     Run(run::NetRun),
+    /// Make a figure of the paper.
+    Fig(fig::NetFig),
 }
 
 impl Net {
@@ -23,6 +26,7 @@ impl Net {
     pub fn run(self) -> Result<(), CommandError> {
         match self.command {
             NetCommand::Run(c) => c.run(),
+            NetCommand::Fig(c) => c.run(),
         }
     }
 }

@@ -4,12 +4,14 @@ use crate::command::long_run::{interrupted, progress_bar, seed_or_random, watch_
 use crate::command::{print_json, print_text, CommandError};
 use clap::Args;
 use cpu_time::ThreadTime;
+use rondo::chart::draw;
+use rondo_net::chart::Figure;
 use rondo_net::report::{peak_rss_mb, run, Cost, NetReport};
 use rondo_net::scenario::Scenario;
 use rondo_net::simulation::Simulation;
 use rondo_net::time::to_us;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Run a scenario in the network simulator.
 #[derive(Args)]
@@ -25,6 +27,9 @@ pub struct NetRun {
     /// Leave out what depends on the machine (time, memory): equal seeds give equal bytes.
     #[arg(long)]
     reproducible: bool,
+    /// Folder for report, samples (CSV) and plots.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -58,11 +63,40 @@ impl NetRun {
         };
         let cost = (!self.reproducible).then_some(cost);
         let report = NetReport::of(&simulation, &scenario.name, cost);
+        if let Some(folder) = &self.output {
+            let figure = simulation
+                .recorder()
+                .figure(&scenario.name, simulation.fabric());
+            write(folder, &report, figure.as_ref())?;
+        }
         if self.json {
             return print_json(&report);
         }
         print_text(&table(&report))
     }
+}
+
+/// Writes the report, without what depends on the machine, and the samples.
+fn write(folder: &Path, report: &NetReport, figure: Option<&Figure>) -> Result<(), CommandError> {
+    let file = |path: &Path| {
+        let path = path.to_owned();
+        move |source| CommandError::File { path, source }
+    };
+    std::fs::create_dir_all(folder).map_err(file(folder))?;
+    if let Some(figure) = figure {
+        let svg = folder.join("samples.svg");
+        draw(figure, &svg).map_err(|e| CommandError::Failed(e.to_string()))?;
+        let csv = folder.join("samples.csv");
+        std::fs::write(&csv, figure.to_csv()).map_err(file(&csv))?;
+    }
+    let report = NetReport {
+        cost: None,
+        ..report.clone()
+    };
+    let json = folder.join("report.json");
+    let text = serde_json::to_string_pretty(&report).map_err(std::io::Error::other);
+    text.and_then(|t| std::fs::write(&json, t + "\n"))
+        .map_err(file(&json))
 }
 
 fn table(r: &NetReport) -> String {

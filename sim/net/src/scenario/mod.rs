@@ -4,7 +4,7 @@ mod error;
 mod traffic;
 
 pub use error::ScenarioError;
-pub use traffic::Traffic;
+pub use traffic::{Operation, Pattern, Traffic};
 
 use crate::config::{NicConfig, PacketConfig, SwitchConfig};
 use crate::fabric::Fabric;

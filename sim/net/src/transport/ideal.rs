@@ -68,6 +68,7 @@ impl Transport for IdealConfig {
             .with_recovery(rondo_models::recovery::Recovery {
                 threshold: u16::MAX,
                 timeout_ns: setup.max_rtt_ns.saturating_mul(8),
+                slack_ns: u32::MAX / 4,
             });
         (
             Box::new(sender),

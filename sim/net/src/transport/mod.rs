@@ -1,10 +1,13 @@
 //! Transports: what a sender and a receiver of a flow do. A new one is one file here and a variant
 //! of the scenario's transport table; its decisions, Rondo's or a rival's, live in `models/`.
 
+pub mod dcqcn;
 pub mod ideal;
 pub mod multipath;
 pub mod receiver;
 pub mod rondo;
+pub mod round_robin;
+pub mod swift;
 
 use crate::packet::{Kind, Packet};
 use crate::time::Ps;
@@ -160,6 +163,12 @@ pub enum TransportConfig {
     Rondo(rondo::RondoConfig),
     /// The ideal controller of §3.2.
     Ideal(ideal::IdealConfig),
+    /// ECMP with DCQCN and selective repeat; with `adaptive`, RoCE adaptive routing.
+    Dcqcn(dcqcn::DcqcnConfig),
+    /// Round-robin packet spraying.
+    RoundRobin(round_robin::RoundRobinConfig),
+    /// Swift windows a path.
+    Swift(swift::SwiftConfig),
 }
 
 impl Default for TransportConfig {
@@ -174,6 +183,9 @@ impl TransportConfig {
         match self {
             Self::Rondo(c) => Arc::new(*c),
             Self::Ideal(c) => Arc::new(*c),
+            Self::Dcqcn(c) => Arc::new(*c),
+            Self::RoundRobin(c) => Arc::new(*c),
+            Self::Swift(c) => Arc::new(*c),
         }
     }
 
@@ -185,6 +197,9 @@ impl TransportConfig {
         match self {
             Self::Rondo(c) => c.check(),
             Self::Ideal(c) => check_window(c.window),
+            Self::Dcqcn(c) => c.check(),
+            Self::RoundRobin(c) => c.check(),
+            Self::Swift(c) => c.check(),
         }
     }
 }

@@ -12,7 +12,7 @@ use rondo_models::deficit::{room, Deficits, MAX_PATHS, WINDOW_ONE};
 use rondo_models::pacing::Pacer;
 use rondo_models::picker::SentWindow;
 use rondo_models::psn::Psn;
-use rondo_models::recovery::{Recovery, Transmission, Witness};
+use rondo_models::recovery::{PathWitness, Recovery, Transmission, Witness};
 use rondo_models::tracker::{sending_bound, ArrivalWindow, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -101,6 +101,7 @@ pub struct Multipath<C> {
     transmissions: Box<[Transmission]>,
     recovery: Recovery,
     witness: Option<Witness>,
+    latest_ns: [u32; MAX_PATHS],
     lost: VecDeque<u32>,
     next_tick: Ps,
     pending: Option<(Ps, Decision)>,
@@ -144,6 +145,7 @@ impl<C: Controller> Multipath<C> {
             transmissions: vec![Transmission::default(); psns].into(),
             recovery: Recovery::early(base_rtt),
             witness: None,
+            latest_ns: [0; MAX_PATHS],
             lost: VecDeque::new(),
             next_tick: NEVER,
             pending: None,
@@ -294,7 +296,8 @@ impl<C: Controller> Multipath<C> {
     fn find_lost(&mut self, now: Ps, overdue: bool) {
         let una = self.acknowledged.expected();
         let first = self.transmissions[self.slot(una.value())];
-        if !self.is_lost(una, &first, now, overdue) && first.count <= 1 {
+        let waits = first.in_flight || first.count == 0;
+        if waits && first.count <= 1 && !self.is_lost(una, &first, now, overdue) {
             return;
         }
         let end = self.deficits.posted.distance_from(una).max(0) as u32;
@@ -311,9 +314,12 @@ impl<C: Controller> Multipath<C> {
         if overdue && self.recovery.is_overdue(t, clock_ns(now)) {
             return true;
         }
-        let forward = self.controller.forward_ns(t.path.into());
+        let path = PathWitness {
+            latest_ns: self.latest_ns[usize::from(t.path)],
+            forward_ns: self.controller.forward_ns(t.path.into()),
+        };
         self.witness
-            .is_some_and(|w| self.recovery.is_lost(psn, t, &w, forward))
+            .is_some_and(|w| self.recovery.is_lost(psn, t, &w, &path))
     }
 
     /// The receiver has everything below `cumulative`: what is not acknowledged there lost its ACK.
@@ -361,6 +367,10 @@ impl<C: Controller> Multipath<C> {
             self.windows[path] = window;
         }
         self.release_below(now, Psn::new(ack.cumulative));
+        let sent_ns = clock_ns(ack.sent);
+        if (sent_ns.wrapping_sub(self.latest_ns[path]) as i32) > 0 {
+            self.latest_ns[path] = sent_ns;
+        }
         let arrived_ns = clock_ns(ack.arrived);
         let w = self.witness.get_or_insert(Witness {
             highest: psn,
@@ -380,6 +390,7 @@ impl<C: Controller> Multipath<C> {
 impl<C: Controller> Sender for Multipath<C> {
     fn start(&mut self, now: Ps) -> Ps {
         self.paced_ns = now / NS;
+        self.latest_ns = [clock_ns(now); MAX_PATHS];
         self.next_tick = now + self.controller.interval();
         self.next_tick
     }
@@ -436,7 +447,7 @@ impl<C: Controller> Sender for Multipath<C> {
                 let grant = self.controller.probe_acked(path);
                 if grant {
                     self.windows[path] = self.windows[path].saturating_add(WINDOW_ONE);
-                    self.pacer.refund();
+                    self.pacer.grant();
                 }
                 grant
             }

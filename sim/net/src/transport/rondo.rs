@@ -51,6 +51,8 @@ pub struct RondoConfig {
     pub dead_band_packets: f64,
     /// Share of `C` that the dead band may not exceed.
     pub dead_band_share: f64,
+    /// A rate above the estimate counts at once while nothing queues at it.
+    pub rise: bool,
     /// The packet scheduler.
     pub scheduler: bool,
     /// Capacity probing.
@@ -80,6 +82,7 @@ impl Default for RondoConfig {
             margin_packets: packets(p.margin_cap),
             dead_band_packets: packets(p.dead_band),
             dead_band_share: f64::from(p.dead_band_share) / 65_536.0,
+            rise: p.rise,
             scheduler: true,
             probing: true,
             selection: Selection::Deficit,
@@ -155,6 +158,7 @@ impl RondoConfig {
             margin_step: cap / 4,
             dead_band: fixed(self.dead_band_packets, 65_536.0),
             dead_band_share: fixed(self.dead_band_share, 65_536.0),
+            rise: self.rise,
             ..base
         }
     }
@@ -167,9 +171,15 @@ impl RondoConfig {
         let paths: Vec<PathSetup> = setup
             .rtt_ns
             .iter()
-            .map(|&rtt| PathSetup {
-                parameters: self.parameters(rtt, interval_ns, setup.max_rtt_ns),
-                base_rtt_ns: rtt,
+            .map(|&rtt| {
+                let period = PathSetup::period(rtt, shortest);
+                let own_ns = interval_ns * u32::from(period);
+                PathSetup {
+                    parameters: self.parameters(rtt, own_ns, setup.max_rtt_ns),
+                    period,
+                    base_rtt_ns: rtt,
+                    target_ns: (self.target_rtts * f64::from(setup.max_rtt_ns)) as u32,
+                }
             })
             .collect();
         let control = FlowControl::new(
@@ -189,6 +199,7 @@ impl RondoConfig {
         Multipath::new(setup, arcc, self.selection, self.window as usize).with_recovery(Recovery {
             threshold: self.recovery_threshold,
             timeout_ns: self.timeout_rtts.saturating_mul(longest),
+            ..Recovery::early(longest)
         })
     }
 
