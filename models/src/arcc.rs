@@ -14,6 +14,8 @@ use crate::fixed::{reciprocal, Packets, ONE_PACKET};
 pub struct Parameters {
     /// `T / T_u`, UQ8.24.
     pub rtt_per_interval: u32,
+    /// `T_u / T`, UQ8.24.
+    pub interval_per_rtt: u32,
     /// `tau_q / T_u`, UQ8.24.
     pub target_per_interval: u32,
     /// Weight of the history in the ACK rate, UQ0.16.
@@ -32,7 +34,19 @@ pub struct Parameters {
     pub dead_band_share: u32,
     /// A rate above the estimate counts at once while no queue stands.
     pub rise: bool,
+    /// AIMD by the measured queueing delay instead of the estimated queue.
+    pub measured: bool,
+    /// Small windows are dithered.
+    pub dither: bool,
+    /// `2^32 / T_u`, `T_u` in ns.
+    pub inverse_interval: u32,
+    /// Intervals that make half a base RTT, rounded up, at most [`MAX_SPAN`]: the rate of probe ACKs
+    /// is taken over as many.
+    pub span: u8,
 }
+
+/// Largest [`Parameters::span`].
+pub const MAX_SPAN: usize = 4;
 
 impl Parameters {
     /// The paper's parameters (§6.2.1) for a path of base RTT `rtt_ns`, updates every
@@ -41,6 +55,7 @@ impl Parameters {
         let per_interval = |ns: u64| ((ns << 24) / u64::from(interval_ns)) as u32;
         Self {
             rtt_per_interval: per_interval(rtt_ns.into()),
+            interval_per_rtt: ((u64::from(interval_ns) << 24) / u64::from(rtt_ns)) as u32,
             // 0.04 of the largest base RTT.
             target_per_interval: ((u64::from(max_rtt_ns) << 24) / 25 / u64::from(interval_ns))
                 as u32,
@@ -52,6 +67,10 @@ impl Parameters {
             dead_band: ONE_PACKET,
             dead_band_share: 65_535,
             rise: true,
+            measured: true,
+            dither: false,
+            inverse_interval: ((1u64 << 32) / u64::from(interval_ns)) as u32,
+            span: rtt_ns.div_ceil(2 * interval_ns).clamp(1, MAX_SPAN as u32) as u8,
         }
     }
 }
@@ -70,6 +89,10 @@ pub struct Interval {
     /// Packets were acknowledged, and their mean RTT was the base RTT, or the target delay more: no
     /// queue stands on the path.
     pub unqueued: bool,
+    /// Data packets in flight, mean over the interval.
+    pub mean_in_flight: Packets,
+    /// ACKs an interval, mean over the latest [`Parameters::span`] intervals.
+    pub sustained: Packets,
 }
 
 /// What the firmware keeps of a path.
@@ -83,10 +106,16 @@ pub struct Path {
     pub window: Packets,
     /// No update has happened yet.
     pub fresh: bool,
-    /// An ACK came before the latest interval.
-    pub heard: bool,
+    /// Intervals since the first ACK, while the path is fresh.
+    pub heard: u8,
+    /// Updates until the window may rise with what is in flight again.
+    pub hold: u8,
+    /// Fraction of a packet that the windows written so far fell short by.
+    pub residue: Packets,
 }
 
+/// Windows from here on are written with their fraction.
+pub const DITHER_BELOW: Packets = 16 * ONE_PACKET;
 /// Window of a fresh path: `W0`.
 pub const INITIAL_WINDOW: Packets = ONE_PACKET;
 
@@ -104,7 +133,9 @@ impl Path {
             margin: p.margin_step,
             window: INITIAL_WINDOW,
             fresh: true,
-            heard: false,
+            heard: 0,
+            hold: 0,
+            residue: 0,
         }
     }
 
@@ -115,31 +146,59 @@ impl Path {
         if acks == 0 && i.in_flight == 0 && i.sent == 0 {
             return;
         }
-        if self.fresh && !self.heard {
-            // The interval in which the first ACK comes is measured in part only.
-            self.heard = acks > 0;
-            return;
+        if self.fresh && self.heard < p.span + 1 {
+            // The interval in which the first ACK comes is measured in part only, and a rate is
+            // measured over half an RTT at least.
+            self.heard += u8::from(acks > 0 || self.heard > 0);
+            if self.heard < p.span + 1 {
+                return;
+            }
         }
         let sample = acks << 16;
         let history = u64::from(self.rate) * u64::from(p.alpha);
         let news = u64::from(sample) * u64::from((1 << 16) - p.alpha);
         let smoothed = ((history + news) >> 16) as u32;
-        self.rate = if self.fresh {
-            sample
-        } else if i.probe_acks > 0 || (p.rise && i.unqueued) {
-            smoothed.max(sample)
+        // While no queue stands, what is in flight is what the path carries (Little's law).
+        let carried = scale(i.mean_in_flight, p.interval_per_rtt, 24);
+        let may_rise = !self.fresh && self.hold == 0;
+        let unqueued = may_rise && p.rise && i.unqueued;
+        let probed = may_rise
+            && i.probe_acks > 0
+            && (i.unqueued || i.data_acks == 0)
+            && i.sustained > smoothed;
+        // Once in half an RTT: what a rise lets out has to be seen before the next.
+        self.hold = if unqueued || probed {
+            p.span - 1
+        } else {
+            self.hold.saturating_sub(1)
+        };
+        self.rate = if self.fresh || probed {
+            i.sustained
+        } else if unqueued {
+            smoothed.max(carried)
         } else {
             smoothed
         };
         let pipe = scale(self.rate, p.rtt_per_interval, 24);
-        let queue = (u32::from(i.in_flight) << 16).saturating_sub(pipe);
+        let in_flight = if p.measured {
+            i.mean_in_flight
+        } else {
+            u32::from(i.in_flight) << 16
+        };
+        let queue = in_flight.saturating_sub(pipe);
         let band = p.dead_band.min(scale(pipe, p.dead_band_share, 16));
         let excess = queue.saturating_sub(band);
 
         // d <= tau  is  Q <= r tau.
         let target = scale(self.rate, p.target_per_interval, 24);
         self.margin = if excess <= target {
-            p.margin_cap.min(self.margin + p.margin_step)
+            // Probes tell what the path has to spare: the margin need not ask for it too.
+            let steps = match (i.probe_acks > 0, unqueued) {
+                (true, _) => 0,
+                (false, true) => 2,
+                (false, false) => 1,
+            };
+            p.margin_cap.min(self.margin + steps * p.margin_step)
         } else {
             // q tau / d  is  q (r tau) / Q, and r tau < Q.
             let share = reciprocal(excess).times_wide(target);
@@ -147,7 +206,7 @@ impl Path {
         };
 
         let aim = pipe.saturating_add(self.margin);
-        self.window = if self.fresh || queue > p.margin_cap {
+        self.window = if self.fresh || unqueued || queue > p.margin_cap.saturating_add(target) {
             aim
         } else {
             let old = u64::from(self.window) * u64::from((1 << 16) - p.gamma);
@@ -157,10 +216,20 @@ impl Path {
         self.fresh = false;
     }
 
-    /// The window as the selector takes it: UQ10.6 packets, rounded to nearest, saturating.
+    /// The window as the selector takes it: UQ10.6 packets, saturating.
+    ///
+    /// A path is open while less than its window is in flight, so a fraction counts as a whole
+    /// packet. Small windows are therefore written as whole packets whose mean over the updates is
+    /// the window: without that, flows of one or two packets a path freeze at unequal rates.
     #[inline]
-    pub fn selector_window(&self) -> u16 {
-        let rounded = (u64::from(self.window) + (1 << 9)) >> 10;
-        u16::try_from(rounded).unwrap_or(u16::MAX)
+    pub fn selector_window(&mut self, p: &Parameters) -> u16 {
+        if !p.dither || self.window >= DITHER_BELOW || self.fresh {
+            let rounded = (u64::from(self.window) + (1 << 9)) >> 10;
+            return u16::try_from(rounded).unwrap_or(u16::MAX);
+        }
+        let due = self.window + self.residue;
+        let whole = due & !(ONE_PACKET - 1);
+        self.residue = due - whole;
+        (whole >> 10) as u16
     }
 }

@@ -5,14 +5,18 @@
 //! [`FlowControl::acked`] and [`FlowControl::probe_acked`]; [`FlowControl::update`] decides. Firmware,
 //! testbed and network simulator run this; no allocation, no clock.
 
-use crate::arcc::{Interval, Parameters, Path, INITIAL_WINDOW};
-use crate::deficit::MAX_PATHS;
+use crate::arcc::{Interval, Parameters, Path, INITIAL_WINDOW, MAX_SPAN};
+use crate::deficit::{INITIAL_WINDOW as INITIAL_SELECTOR_WINDOW, MAX_PATHS};
 use crate::pacing::pace;
 use crate::probing::Probing;
 use crate::skips::{stable_skips, DelayEstimate, PathDelay};
 
 /// Intervals whose sent packets are remembered: a base RTT may span this many updates.
 pub const RECENT_INTERVALS: usize = 8;
+
+/// A queueing delay of the network's largest base RTT over this is none: a quarter of the paper's
+/// target.
+pub const SLACK_SHARE: u32 = 50;
 
 /// What a path is set up with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +28,8 @@ pub struct PathSetup {
     pub period: u8,
     /// Base RTT of the path, ns; not 0.
     pub base_rtt_ns: u32,
-    /// Target queueing delay, ns.
-    pub target_ns: u32,
+    /// An RTT this much above the base RTT, ns, says that no queue stands.
+    pub slack_ns: u32,
 }
 
 impl PathSetup {
@@ -39,7 +43,7 @@ impl PathSetup {
             parameters: Parameters::paper(rtt_ns, own_ns, max_rtt_ns),
             period,
             base_rtt_ns: rtt_ns,
-            target_ns: max_rtt_ns / 25,
+            slack_ns: max_rtt_ns / SLACK_SHARE,
         }
     }
 
@@ -66,8 +70,11 @@ struct PathState {
     /// Probe ACKs let packets out at once: no update has taken this phase's probe ACKs in yet.
     granting: bool,
     base_rtt_ns: u32,
-    target_ns: u32,
+    slack_ns: u32,
     in_flight: u16,
+    /// Integral of what is in flight since the last update, packets times ns, up to `area_ns`.
+    area: u64,
+    area_ns: u32,
     sent: u16,
     acked: u16,
     probes: u16,
@@ -79,6 +86,8 @@ struct PathState {
     rtt_sum_ns: u32,
     rtt_ns: u32,
     delays: DelayEstimate,
+    /// ACKs of the latest intervals, the newest first.
+    acks: [u16; MAX_SPAN],
     /// Packets sent in the latest intervals, the newest first.
     recent: [u16; RECENT_INTERVALS],
 }
@@ -133,8 +142,10 @@ impl FlowControl {
             wait: s.period.max(1),
             granting: probing,
             base_rtt_ns: s.base_rtt_ns,
-            target_ns: s.target_ns,
+            slack_ns: s.slack_ns,
             in_flight: 0,
+            area: 0,
+            area_ns: 0,
             sent: 0,
             acked: 0,
             probes: 0,
@@ -145,6 +156,7 @@ impl FlowControl {
             rtt_sum_ns: 0,
             rtt_ns: s.base_rtt_ns,
             delays: DelayEstimate::default(),
+            acks: [0; MAX_SPAN],
             recent: [0; RECENT_INTERVALS],
         };
         let count = paths.len().min(MAX_PATHS);
@@ -172,7 +184,7 @@ impl FlowControl {
             ..Decision::default()
         };
         for (w, p) in d.windows.iter_mut().zip(&self.paths[..self.count]) {
-            *w = p.arcc.selector_window();
+            *w = INITIAL_SELECTOR_WINDOW;
             d.pace = d.pace.saturating_add(pace(INITIAL_WINDOW, p.inverse_rtt));
         }
         d
@@ -193,18 +205,26 @@ impl FlowControl {
         self.paths[path].delays.forward_ns()
     }
 
+    /// The latest RTT of `path`, ns, never below its base RTT.
+    pub fn rtt_ns(&self, path: usize) -> u32 {
+        let p = &self.paths[path];
+        p.rtt_ns.max(p.base_rtt_ns)
+    }
+
     /// A data packet was sent on `path`.
     #[inline]
-    pub fn sent(&mut self, path: usize) {
+    pub fn sent(&mut self, path: usize, now_ns: u32) {
         let p = &mut self.paths[path];
+        p.integrate(now_ns);
         p.sent = p.sent.saturating_add(1);
         p.in_flight = p.in_flight.saturating_add(1);
     }
 
     /// A data packet on `path` was acknowledged for the first time, with its measured delays.
     #[inline]
-    pub fn acked(&mut self, path: usize, forward_ns: u32, rtt_ns: u32) {
+    pub fn acked(&mut self, path: usize, now_ns: u32, forward_ns: u32, rtt_ns: u32) {
         let p = &mut self.paths[path];
+        p.integrate(now_ns);
         p.acked = p.acked.saturating_add(1);
         p.in_flight = p.in_flight.saturating_sub(1);
         if p.samples == 0 {
@@ -219,8 +239,9 @@ impl FlowControl {
 
     /// A data packet on `path` left the network unacknowledged: it was found lost.
     #[inline]
-    pub fn lost(&mut self, path: usize) {
+    pub fn lost(&mut self, path: usize, now_ns: u32) {
         let p = &mut self.paths[path];
+        p.integrate(now_ns);
         p.in_flight = p.in_flight.saturating_sub(1);
     }
 
@@ -243,7 +264,7 @@ impl FlowControl {
     }
 
     /// The update of an interval.
-    pub fn update(&mut self) -> Decision {
+    pub fn update(&mut self, now_ns: u32) -> Decision {
         self.updates = self.updates.wrapping_add(1);
         let mut d = Decision::default();
         let mut delays = [PathDelay::default(); MAX_PATHS];
@@ -252,9 +273,9 @@ impl FlowControl {
             p.wait -= 1;
             if p.wait == 0 {
                 p.wait = p.period;
-                p.update();
+                p.update(now_ns);
             }
-            d.windows[i] = p.arcc.selector_window();
+            d.windows[i] = p.arcc.selector_window(&p.parameters);
             if p.arcc.fresh {
                 // No update has taken probe ACKs in yet: what they let out stays out.
                 let granted = p.granted.saturating_mul(crate::deficit::WINDOW_ONE);
@@ -297,13 +318,40 @@ impl FlowControl {
 }
 
 impl PathState {
-    /// Mean RTT of the interval within the target delay of the base RTT.
+    /// Mean RTT of the interval within the slack of the base RTT.
     fn is_unqueued(&self) -> bool {
-        let limit = self.base_rtt_ns.saturating_add(self.target_ns);
+        let limit = self.base_rtt_ns.saturating_add(self.slack_ns);
         self.samples > 0 && u64::from(self.rtt_sum_ns) <= u64::from(limit) * u64::from(self.samples)
     }
 
-    fn update(&mut self) {
+    /// ACKs an interval over half an RTT.
+    fn sustained(&self) -> u32 {
+        let span = self.parameters.span.clamp(1, MAX_SPAN as u8);
+        let sum: u32 = self.acks[..span.into()].iter().map(|&n| u32::from(n)).sum();
+        (sum << 16) / u32::from(span)
+    }
+
+    #[inline]
+    fn integrate(&mut self, now_ns: u32) {
+        let passed = now_ns.wrapping_sub(self.area_ns);
+        self.area_ns = now_ns;
+        self.area += u64::from(self.in_flight) * u64::from(passed);
+    }
+
+    fn update(&mut self, now_ns: u32) {
+        self.integrate(now_ns);
+        let mean = (self.area * u64::from(self.parameters.inverse_interval)) >> 16;
+        let mean = u32::try_from(mean).unwrap_or(u32::MAX);
+        self.area = 0;
+        if let Some(n) = core::num::NonZeroU32::new(self.samples.into()) {
+            // One sample an interval: the mean over its ACKs.
+            let change = self.forward_sum_ns as i32 / n.get() as i32;
+            self.delays
+                .push(self.first_forward_ns.wrapping_add(change as u32));
+            self.rtt_ns = (self.rtt_sum_ns / n).max(1);
+        }
+        self.acks.rotate_right(1);
+        self.acks[0] = self.acked.saturating_add(self.probes);
         self.arcc.update(
             &self.parameters,
             &Interval {
@@ -312,15 +360,10 @@ impl PathState {
                 in_flight: self.in_flight,
                 sent: self.sent,
                 unqueued: self.is_unqueued(),
+                mean_in_flight: mean,
+                sustained: self.sustained(),
             },
         );
-        if let Some(n) = core::num::NonZeroU32::new(self.samples.into()) {
-            // One sample an interval: the mean over its ACKs.
-            let change = self.forward_sum_ns as i32 / n.get() as i32;
-            self.delays
-                .push(self.first_forward_ns.wrapping_add(change as u32));
-            self.rtt_ns = (self.rtt_sum_ns / n).max(1);
-        }
         // A fresh path has not taken them in: it waits for a whole interval of ACKs.
         if self.probes > 0 && !self.arcc.fresh {
             self.granting = false;

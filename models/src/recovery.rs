@@ -14,7 +14,7 @@ use crate::psn::Psn;
 
 /// Early recovery's threshold by default: ER-4.
 pub const DEFAULT_THRESHOLD: u16 = 4;
-/// The timeout by default, in base RTTs.
+/// The timeout by default, in RTTs of the path: the measured RTT, and never below the base RTT.
 pub const TIMEOUT_RTTS: u32 = 4;
 
 /// A flow's recovery parameters.
@@ -22,8 +22,6 @@ pub const TIMEOUT_RTTS: u32 = 4;
 pub struct Recovery {
     /// PSNs by which the highest acknowledged one has to pass a lost one.
     pub threshold: u16,
-    /// Age of a transmission that is given up, ns.
-    pub timeout_ns: u32,
     /// Lateness that proves a loss without a later packet of the same path, ns. Forward delays are
     /// estimates, and queues move.
     pub slack_ns: u32,
@@ -62,12 +60,11 @@ pub struct PathWitness {
 }
 
 impl Recovery {
-    /// ER-4 and four base RTTs.
+    /// ER-4; a base RTT of lateness.
     pub fn early(base_rtt_ns: u32) -> Self {
         Self {
             threshold: DEFAULT_THRESHOLD,
-            timeout_ns: TIMEOUT_RTTS.saturating_mul(base_rtt_ns),
-            slack_ns: base_rtt_ns / 2,
+            slack_ns: base_rtt_ns,
         }
     }
 
@@ -84,9 +81,9 @@ impl Recovery {
         overtaken || late_ns > self.slack_ns as i32
     }
 
-    /// Whether the transmission `t` is given up at `now_ns`.
+    /// Whether the transmission `t` is given up at `now_ns`, `timeout_ns` after it was sent.
     #[inline]
-    pub fn is_overdue(&self, t: &Transmission, now_ns: u32) -> bool {
-        t.in_flight && now_ns.wrapping_sub(t.sent_ns) > self.timeout_ns
+    pub fn is_overdue(t: &Transmission, now_ns: u32, timeout_ns: u32) -> bool {
+        t.in_flight && now_ns.wrapping_sub(t.sent_ns) > timeout_ns
     }
 }

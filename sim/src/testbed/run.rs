@@ -193,7 +193,8 @@ impl Loop<'_> {
             let (packet, arrived) = self.under_way[psn as usize % TRACK];
             let forward_ns = arrived.wrapping_sub(packet.sent_ns) as u32;
             let rtt_ns = now.wrapping_sub(packet.sent_ns) as u32;
-            self.control.acked(path.into(), forward_ns, rtt_ns);
+            self.control
+                .acked(path.into(), now as u32, forward_ns, rtt_ns);
         }
 
         let step = self.rx.clock();
@@ -215,7 +216,7 @@ impl Loop<'_> {
         }
         if now >= self.next_update_ns {
             self.next_update_ns += u64::from(self.s.interval_ns());
-            self.update();
+            self.update(now);
         }
         if now % POINT_NS == 0 {
             self.take_point(now);
@@ -228,7 +229,7 @@ impl Loop<'_> {
             path,
             sent_ns: now,
         };
-        self.control.sent(path.into());
+        self.control.sent(path.into(), now as u32);
         self.sent += 1;
         self.under_way[psn as usize % TRACK] = (packet, now);
         if !self.network.send(packet, now) {
@@ -236,8 +237,8 @@ impl Loop<'_> {
         }
     }
 
-    fn update(&mut self) {
-        let d = self.control.update();
+    fn update(&mut self, now: u64) {
+        let d = self.control.update(now as u32);
         self.pacer.set_rate(d.pace);
         for p in 0..self.s.paths.len() {
             self.tx.set_window(p as u8, d.windows[p]);

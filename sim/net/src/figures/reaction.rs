@@ -23,14 +23,13 @@ fn mean(points: &[(f64, f64)], from: f64, to: f64) -> f64 {
     inside.iter().sum::<f64>() / inside.len().max(1) as f64
 }
 
-/// The first time from `from` on since which the mean over `window` stays at `least` until `to`, as
-/// us after `from`.
+/// The first time from `from` on at which the mean over the `window` that begins there is `least` or
+/// more, as us after `from`.
 fn reached(points: &[(f64, f64)], from: f64, to: f64, window: f64, least: f64) -> f64 {
-    let ends = points.iter().map(|p| p.0);
-    let ends = ends.filter(|&t| t >= from + window && t <= to);
-    ends.clone()
-        .find(|&t| mean(points, t - window, t) >= least)
-        .map_or(f64::INFINITY, |t| t - from)
+    let starts = points.iter().map(|p| p.0);
+    let mut starts = starts.filter(|&t| t >= from && t + window <= to);
+    let full = starts.find(|&t| mean(points, t, t + window) >= least);
+    full.map_or(f64::INFINITY, |t| t - from)
 }
 
 /// 8 flows, 32 join, 32 leave.

@@ -67,7 +67,6 @@ impl Transport for IdealConfig {
             // Reordering is not loss here.
             .with_recovery(rondo_models::recovery::Recovery {
                 threshold: u16::MAX,
-                timeout_ns: setup.max_rtt_ns.saturating_mul(8),
                 slack_ns: u32::MAX / 4,
             });
         (
@@ -88,7 +87,7 @@ impl Controller for Fixed {
         self.decision
     }
 
-    fn sent(&mut self, _path: usize) {}
+    fn sent(&mut self, _now: Ps, _path: usize) {}
 
     fn acked(&mut self, _now: Ps, _path: usize, _forward: u32, _rtt: u32) -> Option<u16> {
         None
@@ -100,12 +99,16 @@ impl Controller for Fixed {
         false
     }
 
-    fn update(&mut self) -> Decision {
+    fn update(&mut self, _now: Ps) -> Decision {
         self.decision
     }
 
     fn forward_ns(&self, _path: usize) -> u32 {
         0
+    }
+
+    fn timeout_ns(&self, _path: usize) -> u32 {
+        8 * (self.interval / NS) as u32
     }
 
     fn interval(&self) -> Ps {

@@ -22,7 +22,7 @@ pub trait Controller: Send {
     /// What holds at the start.
     fn initial(&mut self) -> Decision;
     /// A data packet was sent on `path`.
-    fn sent(&mut self, path: usize);
+    fn sent(&mut self, now: Ps, path: usize);
     /// A data packet was acknowledged; a new window for its path at once, if there is one.
     fn acked(&mut self, now: Ps, path: usize, forward_ns: u32, rtt_ns: u32) -> Option<u16>;
     /// A data packet on `path` was found lost.
@@ -30,9 +30,11 @@ pub trait Controller: Send {
     /// A probe on `path` was acknowledged; whether it lets one more data packet out.
     fn probe_acked(&mut self, path: usize) -> bool;
     /// The update of an interval.
-    fn update(&mut self) -> Decision;
+    fn update(&mut self, now: Ps) -> Decision;
     /// Forward delay of `path`, ns.
     fn forward_ns(&self, path: usize) -> u32;
+    /// Age at which a transmission on `path` is given up, ns.
+    fn timeout_ns(&self, path: usize) -> u32;
     /// Time between updates; also of the look at overdue packets.
     fn interval(&self) -> Ps;
     /// From the update's tick until its decision holds: the firmware's latency.
@@ -244,7 +246,7 @@ impl<C: Controller> Multipath<C> {
             count: before.count.saturating_add(1),
             in_flight: true,
         };
-        self.controller.sent(path);
+        self.controller.sent(now, path);
         self.counters.sent += 1;
         if again {
             self.counters.retransmissions += 1;
@@ -311,7 +313,8 @@ impl<C: Controller> Multipath<C> {
     }
 
     fn is_lost(&self, psn: Psn, t: &Transmission, now: Ps, overdue: bool) -> bool {
-        if overdue && self.recovery.is_overdue(t, clock_ns(now)) {
+        let timeout_ns = self.controller.timeout_ns(t.path.into());
+        if overdue && Recovery::is_overdue(t, clock_ns(now), timeout_ns) {
             return true;
         }
         let path = PathWitness {
@@ -473,7 +476,7 @@ impl<C: Controller> Sender for Multipath<C> {
         }
         if now >= self.next_tick {
             self.next_tick += self.controller.interval();
-            let decision = self.controller.update();
+            let decision = self.controller.update(now);
             let latency = self.controller.latency();
             if latency == 0 {
                 self.apply(&decision);

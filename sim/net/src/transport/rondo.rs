@@ -5,7 +5,7 @@ use super::receiver::Tracked;
 use super::{BadParameter, Receiver, Sender, Transport};
 use crate::time::{Ps, NS};
 use rondo_models::arcc::Parameters;
-use rondo_models::control::{Decision, FlowControl, PathSetup};
+use rondo_models::control::{Decision, FlowControl, PathSetup, SLACK_SHARE};
 use rondo_models::fixed::ONE_PACKET;
 use rondo_models::recovery::{Recovery, DEFAULT_THRESHOLD, TIMEOUT_RTTS};
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,10 @@ pub struct RondoConfig {
     pub dead_band_share: f64,
     /// A rate above the estimate counts at once while nothing queues at it.
     pub rise: bool,
+    /// AIMD by measured delay.
+    pub measured: bool,
+    /// Small windows are dithered.
+    pub dither: bool,
     /// The packet scheduler.
     pub scheduler: bool,
     /// Capacity probing.
@@ -65,7 +69,7 @@ pub struct RondoConfig {
     pub delay_tolerance_ns: u32,
     /// Early recovery's threshold, PSNs.
     pub recovery_threshold: u16,
-    /// The timeout, base RTTs.
+    /// The timeout, RTTs as measured.
     pub timeout_rtts: u32,
 }
 
@@ -83,6 +87,8 @@ impl Default for RondoConfig {
             dead_band_packets: packets(p.dead_band),
             dead_band_share: f64::from(p.dead_band_share) / 65_536.0,
             rise: p.rise,
+            measured: p.measured,
+            dither: p.dither,
             scheduler: true,
             probing: true,
             selection: Selection::Deficit,
@@ -152,13 +158,17 @@ impl RondoConfig {
         let cap = fixed(self.margin_packets, 65_536.0);
         Parameters {
             target_per_interval: fixed(target, f64::from(1 << 24)),
-            alpha: fixed(self.alpha, 65_536.0).min(65_536),
-            gamma: fixed(self.gamma, 65_536.0).min(65_536),
+            alpha: fixed(self.alpha.powf(self.interval_rtts / 0.5), 65_536.0).min(65_536),
+            gamma: fixed(1.0 - (1.0 - self.gamma).powf(self.interval_rtts / 0.5), 65_536.0)
+                .min(65_536),
             margin_cap: cap,
-            margin_step: cap / 4,
+            margin_step: fixed(self.margin_packets / 4.0 * self.interval_rtts / 0.5, 65_536.0)
+                .min(cap),
             dead_band: fixed(self.dead_band_packets, 65_536.0),
             dead_band_share: fixed(self.dead_band_share, 65_536.0),
             rise: self.rise,
+            measured: self.measured,
+            dither: self.dither,
             ..base
         }
     }
@@ -178,7 +188,7 @@ impl RondoConfig {
                     parameters: self.parameters(rtt, own_ns, setup.max_rtt_ns),
                     period,
                     base_rtt_ns: rtt,
-                    target_ns: (self.target_rtts * f64::from(setup.max_rtt_ns)) as u32,
+                    slack_ns: setup.max_rtt_ns / SLACK_SHARE,
                 }
             })
             .collect();
@@ -194,11 +204,11 @@ impl RondoConfig {
             control,
             interval: Ps::from(interval_ns) * NS,
             latency,
+            timeout_rtts: self.timeout_rtts,
         };
         let longest = setup.rtt_ns.iter().copied().max().unwrap_or(1);
         Multipath::new(setup, arcc, self.selection, self.window as usize).with_recovery(Recovery {
             threshold: self.recovery_threshold,
-            timeout_ns: self.timeout_rtts.saturating_mul(longest),
             ..Recovery::early(longest)
         })
     }
@@ -234,6 +244,7 @@ pub struct Arcc {
     control: FlowControl,
     interval: Ps,
     latency: Ps,
+    timeout_rtts: u32,
 }
 
 impl Controller for Arcc {
@@ -242,18 +253,19 @@ impl Controller for Arcc {
     }
 
     #[inline]
-    fn sent(&mut self, path: usize) {
-        self.control.sent(path);
+    fn sent(&mut self, now: Ps, path: usize) {
+        self.control.sent(path, (now / NS) as u32);
     }
 
     #[inline]
-    fn acked(&mut self, _now: Ps, path: usize, forward_ns: u32, rtt_ns: u32) -> Option<u16> {
-        self.control.acked(path, forward_ns, rtt_ns);
+    fn acked(&mut self, now: Ps, path: usize, forward_ns: u32, rtt_ns: u32) -> Option<u16> {
+        let now_ns = (now / NS) as u32;
+        self.control.acked(path, now_ns, forward_ns, rtt_ns);
         None
     }
 
-    fn lost(&mut self, _now: Ps, path: usize) {
-        self.control.lost(path);
+    fn lost(&mut self, now: Ps, path: usize) {
+        self.control.lost(path, (now / NS) as u32);
     }
 
     #[inline]
@@ -261,13 +273,18 @@ impl Controller for Arcc {
         self.control.probe_acked(path)
     }
 
-    fn update(&mut self) -> Decision {
-        self.control.update()
+    fn update(&mut self, now: Ps) -> Decision {
+        self.control.update((now / NS) as u32)
     }
 
     #[inline]
     fn forward_ns(&self, path: usize) -> u32 {
         self.control.forward_ns(path)
+    }
+
+    #[inline]
+    fn timeout_ns(&self, path: usize) -> u32 {
+        self.timeout_rtts.saturating_mul(self.control.rtt_ns(path))
     }
 
     fn interval(&self) -> Ps {

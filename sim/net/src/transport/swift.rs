@@ -164,10 +164,10 @@ impl Transport for SwiftConfig {
                 })
                 .collect(),
             interval_ns: u64::from(shortest / 2).max(100),
+            timeout_ns: (self.timeout_us * 1_000.0) as u32,
         };
         let recovery = Recovery {
             threshold: self.recovery_threshold,
-            timeout_ns: (self.timeout_us * 1_000.0) as u32,
             ..Recovery::early(longest)
         };
         let psns = self.window as usize;
@@ -219,6 +219,7 @@ impl PathState {
 pub struct Swift {
     paths: Vec<PathState>,
     interval_ns: u64,
+    timeout_ns: u32,
 }
 
 impl Swift {
@@ -237,7 +238,7 @@ impl Controller for Swift {
     }
 
     #[inline]
-    fn sent(&mut self, _path: usize) {}
+    fn sent(&mut self, _now: Ps, _path: usize) {}
 
     #[inline]
     fn acked(&mut self, now: Ps, path: usize, forward_ns: u32, rtt_ns: u32) -> Option<u16> {
@@ -265,7 +266,7 @@ impl Controller for Swift {
         false
     }
 
-    fn update(&mut self) -> Decision {
+    fn update(&mut self, _now: Ps) -> Decision {
         for path in &mut self.paths {
             path.wait = path.wait.saturating_sub(1);
         }
@@ -275,6 +276,10 @@ impl Controller for Swift {
     #[inline]
     fn forward_ns(&self, path: usize) -> u32 {
         self.paths[path].forward_ns
+    }
+
+    fn timeout_ns(&self, _path: usize) -> u32 {
+        self.timeout_ns
     }
 
     fn interval(&self) -> Ps {
