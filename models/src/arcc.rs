@@ -34,10 +34,6 @@ pub struct Parameters {
     pub dead_band_share: u32,
     /// A rate above the estimate counts at once while no queue stands.
     pub rise: bool,
-    /// AIMD by the measured queueing delay instead of the estimated queue.
-    pub measured: bool,
-    /// Small windows are dithered.
-    pub dither: bool,
     /// `2^32 / T_u`, `T_u` in ns.
     pub inverse_interval: u32,
     /// Intervals that make half a base RTT, rounded up, at most [`MAX_SPAN`]: the rate of probe ACKs
@@ -67,8 +63,6 @@ impl Parameters {
             dead_band: ONE_PACKET,
             dead_band_share: 65_535,
             rise: true,
-            measured: true,
-            dither: false,
             inverse_interval: ((1u64 << 32) / u64::from(interval_ns)) as u32,
             span: rtt_ns.div_ceil(2 * interval_ns).clamp(1, MAX_SPAN as u32) as u8,
         }
@@ -110,12 +104,10 @@ pub struct Path {
     pub heard: u8,
     /// Updates until the window may rise with what is in flight again.
     pub hold: u8,
-    /// Fraction of a packet that the windows written so far fell short by.
-    pub residue: Packets,
 }
 
-/// Windows from here on are written with their fraction.
-pub const DITHER_BELOW: Packets = 16 * ONE_PACKET;
+/// In-flight counts below this change much in an update.
+const FEW_PACKETS: Packets = 8 * ONE_PACKET;
 /// Window of a fresh path: `W0`.
 pub const INITIAL_WINDOW: Packets = ONE_PACKET;
 
@@ -135,7 +127,6 @@ impl Path {
             fresh: true,
             heard: 0,
             hold: 0,
-            residue: 0,
         }
     }
 
@@ -159,7 +150,13 @@ impl Path {
         let news = u64::from(sample) * u64::from((1 << 16) - p.alpha);
         let smoothed = ((history + news) >> 16) as u32;
         // While no queue stands, what is in flight is what the path carries (Little's law).
-        let carried = scale(i.mean_in_flight, p.interval_per_rtt, 24);
+        // The mean lags behind a window that grows, by much of a window of a few packets.
+        let aloft = if i.mean_in_flight < FEW_PACKETS {
+            i.mean_in_flight.max(u32::from(i.in_flight) << 16)
+        } else {
+            i.mean_in_flight
+        };
+        let carried = scale(aloft, p.interval_per_rtt, 24);
         let may_rise = !self.fresh && self.hold == 0;
         let unqueued = may_rise && p.rise && i.unqueued;
         let probed = may_rise
@@ -180,12 +177,7 @@ impl Path {
             smoothed
         };
         let pipe = scale(self.rate, p.rtt_per_interval, 24);
-        let in_flight = if p.measured {
-            i.mean_in_flight
-        } else {
-            u32::from(i.in_flight) << 16
-        };
-        let queue = in_flight.saturating_sub(pipe);
+        let queue = i.mean_in_flight.saturating_sub(pipe);
         let band = p.dead_band.min(scale(pipe, p.dead_band_share, 16));
         let excess = queue.saturating_sub(band);
 
@@ -216,20 +208,10 @@ impl Path {
         self.fresh = false;
     }
 
-    /// The window as the selector takes it: UQ10.6 packets, saturating.
-    ///
-    /// A path is open while less than its window is in flight, so a fraction counts as a whole
-    /// packet. Small windows are therefore written as whole packets whose mean over the updates is
-    /// the window: without that, flows of one or two packets a path freeze at unequal rates.
+    /// The window as the selector takes it: UQ10.6 packets, rounded to nearest, saturating.
     #[inline]
-    pub fn selector_window(&mut self, p: &Parameters) -> u16 {
-        if !p.dither || self.window >= DITHER_BELOW || self.fresh {
-            let rounded = (u64::from(self.window) + (1 << 9)) >> 10;
-            return u16::try_from(rounded).unwrap_or(u16::MAX);
-        }
-        let due = self.window + self.residue;
-        let whole = due & !(ONE_PACKET - 1);
-        self.residue = due - whole;
-        (whole >> 10) as u16
+    pub fn selector_window(&self) -> u16 {
+        let rounded = (u64::from(self.window) + (1 << 9)) >> 10;
+        u16::try_from(rounded).unwrap_or(u16::MAX)
     }
 }

@@ -275,7 +275,7 @@ impl FlowControl {
                 p.wait = p.period;
                 p.update(now_ns);
             }
-            d.windows[i] = p.arcc.selector_window(&p.parameters);
+            d.windows[i] = p.arcc.selector_window();
             if p.arcc.fresh {
                 // No update has taken probe ACKs in yet: what they let out stays out.
                 let granted = p.granted.saturating_mul(crate::deficit::WINDOW_ONE);

@@ -134,7 +134,9 @@ impl Simulation {
             packets: self.flows[index as usize].packets,
             wire_bytes: self.packet.wire_bytes(),
             last_bytes: last as u16 + self.packet.header_bytes,
-            max_rtt_ns: self.max_rtt_ns.max(rtt_ns.iter().copied().max().unwrap_or(0)),
+            max_rtt_ns: self
+                .max_rtt_ns
+                .max(rtt_ns.iter().copied().max().unwrap_or(0)),
             line_gbps,
             seed: self.seed ^ u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             rtt_ns,

@@ -86,8 +86,7 @@ impl Simulation {
             let free = self.switch.buffer_bytes - self.switches[owner].used;
             let dynamic = (free as f64 * self.switch.dynamic_alpha) as u64;
             let cause = if class == 2 {
-                let limit =
-                    self.switch.probe_queue_packets * u32::from(self.packet.wire_bytes());
+                let limit = self.switch.probe_queue_packets * u32::from(self.packet.wire_bytes());
                 (queued > limit).then_some(Drop::ProbeQueue)
             } else if queued > self.switch.data_queue_bytes {
                 Some(Drop::QueueFull)

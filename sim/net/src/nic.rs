@@ -80,7 +80,8 @@ impl Simulation {
             match answer {
                 Poll::Send(out) => {
                     ready.rotate_left(1);
-                    let route = flow.first_hop(&self.paths, out.path, self.fabric.leaf[host as usize]);
+                    let route =
+                        flow.first_hop(&self.paths, out.path, self.fabric.leaf[host as usize]);
                     return Some(self.arena.add(Packet {
                         sent: self.now,
                         flow: index,

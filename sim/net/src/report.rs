@@ -205,9 +205,7 @@ impl NetReport {
             retransmits: Retransmits {
                 needed: counters.retransmissions.saturating_sub(m.spurious),
                 spurious: m.spurious,
-                delay_us: to_us(
-                    counters.retransmission_delay / counters.retransmissions.max(1),
-                ),
+                delay_us: to_us(counters.retransmission_delay / counters.retransmissions.max(1)),
             },
             probes: counters.probes,
             drops: CAUSES.iter().copied().zip(m.drops).collect(),

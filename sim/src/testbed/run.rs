@@ -174,9 +174,7 @@ impl Loop<'_> {
 
         self.pacer.advance(CLOCK_NS as u32);
         let asked = self.tx.under_way();
-        if clock >= self.retry_at
-            && self.pacer.is_due()
-            && self.network.sender_is_free(now, asked)
+        if clock >= self.retry_at && self.pacer.is_due() && self.network.sender_is_free(now, asked)
         {
             self.pacer.spend();
             self.tx.request();

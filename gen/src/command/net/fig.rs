@@ -35,11 +35,13 @@ pub struct NetFig {
 /// Rondo's parameters with the changes of `--set`.
 fn parameters(set: &[String]) -> Result<RondoConfig, CommandError> {
     let text = set.join("\n");
-    let config: RondoConfig = toml::from_str(&text).map_err(|e| {
-        CommandError::Failed(format!("--set: {}", e.message().trim_end()))
-    })?;
+    let config: RondoConfig = toml::from_str(&text)
+        .map_err(|e| CommandError::Failed(format!("--set: {}", e.message().trim_end())))?;
     config.check().map_err(|e| {
-        let message = format!("--set: `{}` is {}, but must be {}", e.key, e.value, e.wanted);
+        let message = format!(
+            "--set: `{}` is {}, but must be {}",
+            e.key, e.value, e.wanted
+        );
         CommandError::Failed(message)
     })?;
     Ok(config)

@@ -127,11 +127,7 @@ fn table(r: &NetReport) -> String {
     let _ = writeln!(
         t,
         "jain {:.5}  utilisation {:.4}  retransmissions {} needed, {} spurious, {:.1} us",
-        r.jain,
-        r.utilisation,
-        r.retransmits.needed,
-        r.retransmits.spurious,
-        r.retransmits.delay_us
+        r.jain, r.utilisation, r.retransmits.needed, r.retransmits.spurious, r.retransmits.delay_us
     );
     if let Some(c) = r.cost {
         let _ = writeln!(

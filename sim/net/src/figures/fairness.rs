@@ -48,7 +48,11 @@ pub fn incast(c: &Context) -> Result<Made, FigureError> {
         Row::at_least("utilisation by payload", total * 1.048 / 100.0, 0.95, ""),
         Row::shown("largest queue", f64::from(queue) / 1000.0, "kB"),
         Row::shown("mean queue", sum / steady.len() as f64 / 1000.0, "kB"),
-        Row::shown("packets dropped", s.metrics().data_drops() as f64, "packets"),
+        Row::shown(
+            "packets dropped",
+            s.metrics().data_drops() as f64,
+            "packets",
+        ),
     ];
     let mut sorted: Vec<f64> = rates.iter().map(|r| r / mean).collect();
     sorted.sort_by(f64::total_cmp);
@@ -103,14 +107,24 @@ pub fn base_rtts(c: &Context) -> Result<Made, FigureError> {
         let name = format!("Jain's index, {} flows, phase {phase}", flows.len());
         rows.push(Row::at_least(name, jain(&rates), 0.99, ""));
         let share = rates.iter().sum::<f64>() * 1.048 / 100.0;
-        rows.push(Row::at_least(format!("utilisation, phase {phase}"), share, 0.95, ""));
+        rows.push(Row::at_least(
+            format!("utilisation, phase {phase}"),
+            share,
+            0.95,
+            "",
+        ));
         for (&f, rate) in flows.iter().zip(&rates) {
             let name = format!("flow {}, phase {phase}", f + 1);
             rows.push(Row::shown(name, *rate, "Gbps"));
         }
     }
-    let mut panel = Panel::new("Throughput").x("Time", "ms").y("Goodput", "Gbps");
-    for (i, name) in ["same ToR", "via the pod", "via the core"].iter().enumerate() {
+    let mut panel = Panel::new("Throughput")
+        .x("Time", "ms")
+        .y("Goodput", "Gbps");
+    for (i, name) in ["same ToR", "via the pod", "via the core"]
+        .iter()
+        .enumerate()
+    {
         let points = r.curve(&r.flow_bytes, i, 8e-3 / (step / 100.0));
         let points = points.into_iter().map(|p| (p.0 / 1000.0, p.1));
         panel = panel.series(*name, Style::Line, points);

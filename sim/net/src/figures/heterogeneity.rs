@@ -20,10 +20,20 @@ struct Point {
     gbps: f64,
 }
 
-fn point(c: &Context, name: &str, us: f64, transport: TransportConfig) -> Result<Point, FigureError> {
+fn point(
+    c: &Context,
+    name: &str,
+    us: f64,
+    transport: TransportConfig,
+) -> Result<Point, FigureError> {
     let length = if c.quick { 2_000.0 } else { 6_000.0 };
     let name = format!("{name} +{us} us");
-    let mut case = scenario(&name, four_path(FLOWS, FLOWS, us * 1000.0), transport, length);
+    let mut case = scenario(
+        &name,
+        four_path(FLOWS, FLOWS, us * 1000.0),
+        transport,
+        length,
+    );
     case.measure.sample_us = 0.0;
     let flows = (0..FLOWS).map(|i| [i, FLOWS + i]).collect();
     case.traffic.push(pairs(flows, 0.0, None));
@@ -68,9 +78,23 @@ pub fn delays(c: &Context) -> Result<Made, FigureError> {
     let runs = runs?;
     let most = |f: fn(&Point) -> f64| runs.iter().map(|(_, r, _)| f(r)).fold(0.0, f64::max);
     let mut rows = vec![
-        Row::at_most("rondo: average OOD, worst delay", most(|p| p.average), 3.0, "packets"),
-        Row::at_most("rondo: largest OOD, worst delay", most(|p| p.largest), 20.0, "packets"),
-        Row::shown("rondo: largest OOD, the start included", most(|p| p.with_start), "packets"),
+        Row::at_most(
+            "rondo: average OOD, worst delay",
+            most(|p| p.average),
+            3.0,
+            "packets",
+        ),
+        Row::at_most(
+            "rondo: largest OOD, worst delay",
+            most(|p| p.largest),
+            20.0,
+            "packets",
+        ),
+        Row::shown(
+            "rondo: largest OOD, the start included",
+            most(|p| p.with_start),
+            "packets",
+        ),
         Row::shown(
             "rondo: least goodput of a flow",
             runs.iter().map(|(_, r, _)| r.gbps).fold(f64::MAX, f64::min),

@@ -66,7 +66,11 @@ pub fn figure(c: &Context) -> Result<Made, FigureError> {
 fn load(s: &Simulation) -> f64 {
     let r = s.recorder();
     let half = r.times.len() / 2;
-    let bytes: u64 = r.port_bytes[half..].iter().flatten().map(|&b| u64::from(b)).sum();
+    let bytes: u64 = r.port_bytes[half..]
+        .iter()
+        .flatten()
+        .map(|&b| u64::from(b))
+        .sum();
     let time = r.times.last().copied().unwrap_or(0) - r.times[half - 1];
     crate::report::gbps(bytes, time) / 400.0
 }
@@ -76,8 +80,13 @@ fn queue_panel(name: &str, s: &Simulation) -> Panel {
     let ms = |t: u64| t as f64 / 1e9;
     let pick = |f: fn(std::slice::Iter<u32>) -> Option<&u32>| -> Vec<(f64, f64)> {
         let rows = r.times.iter().zip(&r.queue);
-        rows.map(|(&t, row)| (ms(t), f64::from(f(row.iter()).copied().unwrap_or(0)) / 1000.0))
-            .collect()
+        rows.map(|(&t, row)| {
+            (
+                ms(t),
+                f64::from(f(row.iter()).copied().unwrap_or(0)) / 1000.0,
+            )
+        })
+        .collect()
     };
     Panel::new(format!("{name}: queues"))
         .x("Time", "ms")
@@ -90,7 +99,12 @@ fn ood_panel(name: &str, s: &Simulation) -> Panel {
     let r = s.recorder();
     let largest = r.times.iter().zip(&r.nic_ood);
     let points: Vec<(f64, f64)> = largest
-        .map(|(&t, row)| (t as f64 / 1e9, f64::from(row.iter().copied().max().unwrap_or(0))))
+        .map(|(&t, row)| {
+            (
+                t as f64 / 1e9,
+                f64::from(row.iter().copied().max().unwrap_or(0)),
+            )
+        })
         .collect();
     Panel::new(format!("{name}: largest NIC-level OOD"))
         .x("Time", "ms")

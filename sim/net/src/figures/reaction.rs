@@ -60,7 +60,12 @@ pub fn join_and_leave(c: &Context) -> Result<Made, FigureError> {
     let full = reached(&points, gap, end, rtt / 2.0, 0.95) / rtt;
     let three = mean(&points, gap + 3.0 * rtt, gap + 4.0 * rtt);
     let rows = vec![
-        Row::at_most("largest queue at the join", largest(join, join + 300.0), 250.0, "kB"),
+        Row::at_most(
+            "largest queue at the join",
+            largest(join, join + 300.0),
+            250.0,
+            "kB",
+        ),
         Row::at_least(
             "utilisation in the join",
             mean(&points, join, join + 300.0),
@@ -68,7 +73,12 @@ pub fn join_and_leave(c: &Context) -> Result<Made, FigureError> {
             "",
         ),
         Row::at_most("95 % again after the leave", full, 3.0, "base RTTs"),
-        Row::at_least("utilisation in the fourth RTT after the leave", three, 0.95, ""),
+        Row::at_least(
+            "utilisation in the fourth RTT after the leave",
+            three,
+            0.95,
+            "",
+        ),
         Row::at_least("utilisation, 8 flows", mean(&points, 300.0, join), 0.95, ""),
         Row::at_least(
             "utilisation, 40 flows",
@@ -76,11 +86,23 @@ pub fn join_and_leave(c: &Context) -> Result<Made, FigureError> {
             0.95,
             "",
         ),
-        Row::shown("largest queue, 40 flows settled", largest(join + 500.0, leave), "kB"),
+        Row::shown(
+            "largest queue, 40 flows settled",
+            largest(join + 500.0, leave),
+            "kB",
+        ),
         Row::shown("largest queue after the leave", largest(gap, end), "kB"),
-        Row::shown("least utilisation after the leave", least(&points, gap, end), ""),
+        Row::shown(
+            "least utilisation after the leave",
+            least(&points, gap, end),
+            "",
+        ),
     ];
-    Ok(("Flows join and leave", rows, plot("8 flows, 32 join, 32 leave", &s, 100.0)))
+    Ok((
+        "Flows join and leave",
+        rows,
+        plot("8 flows, 32 join, 32 leave", &s, 100.0),
+    ))
 }
 
 fn least(points: &[(f64, f64)], from: f64, to: f64) -> f64 {
@@ -100,12 +122,11 @@ fn plot(title: &str, s: &Simulation, gbps: f64) -> Figure {
                 .y("Utilisation", "%")
                 .series("rondo", Style::Line, ms(utilisation(s, gbps), 100.0)),
         )
-        .panel(
-            Panel::new("Queue")
-                .x("Time", "ms")
-                .y("Queue", "kB")
-                .series("rondo", Style::Line, ms(r.curve(&r.peak, 0, 1e-3), 1.0)),
-        )
+        .panel(Panel::new("Queue").x("Time", "ms").y("Queue", "kB").series(
+            "rondo",
+            Style::Line,
+            ms(r.curve(&r.peak, 0, 1e-3), 1.0),
+        ))
 }
 
 /// A link's rate falls to a quarter and recovers, four long flows.
@@ -119,7 +140,8 @@ pub fn link_rate(c: &Context) -> Result<Made, FigureError> {
         link_ns: 2_000.0,
     };
     let mut case = scenario("link to a quarter", topology, c.rondo(), end);
-    case.traffic.push(pairs((0..4).map(|i| [i, 4 + i]).collect(), 0.0, None));
+    case.traffic
+        .push(pairs((0..4).map(|i| [i, 4 + i]).collect(), 0.0, None));
     for (at_us, gbps) in [(drop, 25.0), (recover, 100.0)] {
         case.events.push(EventConfig {
             at_us,
@@ -156,7 +178,12 @@ pub fn link_rate(c: &Context) -> Result<Made, FigureError> {
             0.95,
             "",
         ),
-        Row::at_least("utilisation before the drop", mean(&points, 300.0, drop), 0.95, ""),
+        Row::at_least(
+            "utilisation before the drop",
+            mean(&points, 300.0, drop),
+            0.95,
+            "",
+        ),
         Row::at_least(
             "utilisation of the small rate",
             mean(&quarter, drop, recover),
@@ -166,11 +193,18 @@ pub fn link_rate(c: &Context) -> Result<Made, FigureError> {
         Row::shown("queue drained after the drop", drained / rtt, "base RTTs"),
         Row::shown(
             "largest queue",
-            r.curve(&r.peak, 0, 1e-3).iter().map(|p| p.1).fold(0.0, f64::max),
+            r.curve(&r.peak, 0, 1e-3)
+                .iter()
+                .map(|p| p.1)
+                .fold(0.0, f64::max),
             "kB",
         ),
         Row::shown("queue before the drop", steady, "kB"),
         Row::shown("base RTT", rtt, "us"),
     ];
-    Ok(("Link rate to a quarter and back", rows, plot("Four flows", &s, 100.0)))
+    Ok((
+        "Link rate to a quarter and back",
+        rows,
+        plot("Four flows", &s, 100.0),
+    ))
 }

@@ -81,7 +81,11 @@ pub fn parameters(c: &Context) -> Result<Made, FigureError> {
         heat = heat.row(format!("target {target} RTT"), values);
         texts.push(row_texts);
     }
-    rows.push(Row::shown("mean rate of a flow, best setting", best, "Gbps"));
+    rows.push(Row::shown(
+        "mean rate of a flow, best setting",
+        best,
+        "Gbps",
+    ));
     let figure = Figure::new("Parameters under permutation traffic", 1).panel(heat.texts(texts));
     Ok(("Sweep of update interval and target delay", rows, figure))
 }
@@ -97,9 +101,21 @@ pub fn ablation(c: &Context) -> Result<Made, FigureError> {
         })
     };
     let cases = [
-        case("ARCC + RPS, no probing", with(Selection::Random, false, false), bytes(c)),
-        case("ARCC + deficit, no probing", with(Selection::Deficit, false, false), bytes(c)),
-        case("Rondo without scheduler", with(Selection::Deficit, true, false), bytes(c)),
+        case(
+            "ARCC + RPS, no probing",
+            with(Selection::Random, false, false),
+            bytes(c),
+        ),
+        case(
+            "ARCC + deficit, no probing",
+            with(Selection::Deficit, false, false),
+            bytes(c),
+        ),
+        case(
+            "Rondo without scheduler",
+            with(Selection::Deficit, true, false),
+            bytes(c),
+        ),
         case("Rondo", c.rondo(), bytes(c)),
     ];
     let runs = c.all(&cases)?;
@@ -110,7 +126,11 @@ pub fn ablation(c: &Context) -> Result<Made, FigureError> {
         for (to, v) in bars.iter_mut().zip([spread.avg, spread.p99, spread.max]) {
             to.push(v);
         }
-        for (what, v) in [("average", spread.avg), ("p99", spread.p99), ("largest", spread.max)] {
+        for (what, v) in [
+            ("average", spread.avg),
+            ("p99", spread.p99),
+            ("largest", spread.max),
+        ] {
             let name = format!("{}: {what} NIC-level OOD", case.name);
             rows.push(Row::shown(name, v, "packets"));
         }

@@ -6,8 +6,8 @@ use crate::config::PacketConfig;
 use crate::scenario::Scenario;
 use crate::time::from_us;
 use crate::topology::Topology;
-use crate::transport::rondo::RondoConfig;
 use crate::transport::multipath::Selection;
+use crate::transport::rondo::RondoConfig;
 use crate::transport::TransportConfig;
 
 const PATHS: [f64; 4] = [25.0, 20.0, 15.0, 10.0];
@@ -61,7 +61,9 @@ pub fn figure(c: &Context) -> Result<Made, FigureError> {
     }
     let mut rows = Vec::new();
     let (mut gbps, mut ood) = (Vec::new(), [Vec::new(), Vec::new(), Vec::new()]);
-    let mut queueing = Panel::new("Queueing, rondo").x("Time", "ms").y("Queue", "us");
+    let mut queueing = Panel::new("Queueing, rondo")
+        .x("Time", "ms")
+        .y("Queue", "us");
     let mut averages = Vec::new();
     for case in &cases {
         let mut s = c.simulation(case)?;

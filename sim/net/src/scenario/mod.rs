@@ -231,7 +231,13 @@ impl Scenario {
             let gbps = fabric.ports[port as usize].gbps;
             let end = self.duration;
             let part = traffic
-                .workload(fabric.hosts, gbps, end, &self.folder, seed ^ (i as u64) << 32)
+                .workload(
+                    fabric.hosts,
+                    gbps,
+                    end,
+                    &self.folder,
+                    seed ^ (i as u64) << 32,
+                )
                 .and_then(|w| w.validate(fabric.hosts).map(|()| w))
                 .map_err(|source| ScenarioError::Traffic {
                     place: place(""),
@@ -255,7 +261,11 @@ impl Scenario {
             })?;
         }
         let mut changes = self.changes(&fabric)?;
-        changes.extend(stops.into_iter().map(|(at, flow)| (at, Change::Stop { flow })));
+        changes.extend(
+            stops
+                .into_iter()
+                .map(|(at, flow)| (at, Change::Stop { flow })),
+        );
         let plan = |(f, transport): (crate::workload::FlowSpec, u16)| FlowPlan {
             src: f.src,
             dst: f.dst,
@@ -428,7 +438,12 @@ fn check_file(path: &Path, text: &str, file: &File) -> Result<(), ScenarioError>
     }
     if !(0.0..=1.0).contains(&s.ecn_probability) {
         let value = s.ecn_probability.to_string();
-        return bad("[switch]", "ecn_probability", value, "a probability from 0 to 1");
+        return bad(
+            "[switch]",
+            "ecn_probability",
+            value,
+            "a probability from 0 to 1",
+        );
     }
     if s.ecn_min_bytes > s.ecn_max_bytes {
         let value = s.ecn_min_bytes.to_string();

@@ -337,7 +337,10 @@ impl Traffic {
         let Some(placed) = hosts.get(..needed) else {
             return Err(WorkloadError::argument(
                 "trace",
-                format!("{needed} ranks need as many hosts; there are {}", hosts.len()),
+                format!(
+                    "{needed} ranks need as many hosts; there are {}",
+                    hosts.len()
+                ),
             ));
         };
         trace::replay(&stages, &groups, placed, &options)

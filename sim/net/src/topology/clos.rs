@@ -68,12 +68,19 @@ pub fn leaf_spine(t: &Topology, seed: u64) -> Result<Fabric, BadTopology> {
     };
     count("leaves", *leaves, 1, 4096)?;
     count("spines", *spines, 1, 1024)?;
-    count("hosts_per_leaf", *hosts_per_leaf, 1, 65_536 / leaves.max(&1))?;
+    count(
+        "hosts_per_leaf",
+        *hosts_per_leaf,
+        1,
+        65_536 / leaves.max(&1),
+    )?;
     rate("host_gbps", *host_gbps)?;
     rate("fabric_gbps", *fabric_gbps)?;
     delay("link_ns", *link_ns)?;
     let mut b = Builder::default();
-    let tops: Vec<Node> = (0..*spines).map(|s| b.switch(format!("spine{s}"))).collect();
+    let tops: Vec<Node> = (0..*spines)
+        .map(|s| b.switch(format!("spine{s}")))
+        .collect();
     for leaf in 0..*leaves {
         let leaf = b.switch(format!("leaf{leaf}"));
         for _ in 0..*hosts_per_leaf {

@@ -252,7 +252,13 @@ mod tests {
 
     #[test]
     fn a_topology_that_does_not_divide_is_refused() {
-        assert_eq!(build("kind = \"fat-tree\"\nk = 7").map(|_| ()).unwrap_err().key, "k");
+        assert_eq!(
+            build("kind = \"fat-tree\"\nk = 7")
+                .map(|_| ())
+                .unwrap_err()
+                .key,
+            "k"
+        );
         let e = build("kind = \"clos\"\ncores = 6").map(|_| ()).unwrap_err();
         assert_eq!(e.key, "cores");
         let e = build("kind = \"dumbbell\"\nleft = 1\nright = 1\nbottleneck_gbps = 0.0");
@@ -266,8 +272,8 @@ mod tests {
         for (path, extra) in [(0u16, 0u64), (1, 500_000)] {
             let there = f.route(0, 1, 49_152 + path).expect("there");
             let back = f.route(1, 0, 49_152 + path).expect("back");
-            let rtt = f.unloaded(f.host_port[0], &there, 1048)
-                + f.unloaded(f.host_port[1], &back, 64);
+            let rtt =
+                f.unloaded(f.host_port[0], &there, 1048) + f.unloaded(f.host_port[1], &back, 64);
             assert!(rtt.abs_diff(20_000_000 + extra) < 100, "{rtt}");
         }
     }

@@ -141,7 +141,11 @@ pub trait Transport: Send + Sync {
         false
     }
     /// A flow as `setup` says; `flows` is how many its host sends at that moment.
-    fn open(&self, setup: &multipath::FlowSetup, flows: u32) -> (Box<dyn Sender>, Box<dyn Receiver>);
+    fn open(
+        &self,
+        setup: &multipath::FlowSetup,
+        flows: u32,
+    ) -> (Box<dyn Sender>, Box<dyn Receiver>);
 }
 
 /// A parameter that makes no sense.

@@ -383,7 +383,9 @@ impl<C: Controller> Multipath<C> {
             w.highest = psn;
         }
         w.arrived_ns = arrived_ns;
-        if w.highest.distance_from(self.acknowledged.expected()) > i32::from(self.recovery.threshold) {
+        if w.highest.distance_from(self.acknowledged.expected())
+            > i32::from(self.recovery.threshold)
+        {
             self.find_lost(now, false);
         }
         true

@@ -53,10 +53,6 @@ pub struct RondoConfig {
     pub dead_band_share: f64,
     /// A rate above the estimate counts at once while nothing queues at it.
     pub rise: bool,
-    /// AIMD by measured delay.
-    pub measured: bool,
-    /// Small windows are dithered.
-    pub dither: bool,
     /// The packet scheduler.
     pub scheduler: bool,
     /// Capacity probing.
@@ -87,8 +83,6 @@ impl Default for RondoConfig {
             dead_band_packets: packets(p.dead_band),
             dead_band_share: f64::from(p.dead_band_share) / 65_536.0,
             rise: p.rise,
-            measured: p.measured,
-            dither: p.dither,
             scheduler: true,
             probing: true,
             selection: Selection::Deficit,
@@ -126,7 +120,11 @@ impl RondoConfig {
             return bad("paths", self.paths.into(), "1 to 16 paths");
         }
         if !(self.interval_rtts > 0.0 && self.interval_rtts <= 4.0) {
-            return bad("interval_rtts", self.interval_rtts, "above 0, at most 4 RTTs");
+            return bad(
+                "interval_rtts",
+                self.interval_rtts,
+                "above 0, at most 4 RTTs",
+            );
         }
         if !(0.0..=1.0).contains(&self.target_rtts) {
             return bad("target_rtts", self.target_rtts, "0 to 1 RTT");
@@ -138,7 +136,11 @@ impl RondoConfig {
             return bad("gamma", self.gamma, "a weight above 0, at most 1");
         }
         if !(self.margin_packets > 0.0 && self.margin_packets <= 1_000.0) {
-            return bad("margin_packets", self.margin_packets, "above 0, at most 1000");
+            return bad(
+                "margin_packets",
+                self.margin_packets,
+                "above 0, at most 1000",
+            );
         }
         if !(0.0..=1_000.0).contains(&self.dead_band_packets) {
             return bad("dead_band_packets", self.dead_band_packets, "0 to 1000");
@@ -159,16 +161,20 @@ impl RondoConfig {
         Parameters {
             target_per_interval: fixed(target, f64::from(1 << 24)),
             alpha: fixed(self.alpha.powf(self.interval_rtts / 0.5), 65_536.0).min(65_536),
-            gamma: fixed(1.0 - (1.0 - self.gamma).powf(self.interval_rtts / 0.5), 65_536.0)
-                .min(65_536),
+            gamma: fixed(
+                1.0 - (1.0 - self.gamma).powf(self.interval_rtts / 0.5),
+                65_536.0,
+            )
+            .min(65_536),
             margin_cap: cap,
-            margin_step: fixed(self.margin_packets / 4.0 * self.interval_rtts / 0.5, 65_536.0)
-                .min(cap),
+            margin_step: fixed(
+                self.margin_packets / 4.0 * self.interval_rtts / 0.5,
+                65_536.0,
+            )
+            .min(cap),
             dead_band: fixed(self.dead_band_packets, 65_536.0),
             dead_band_share: fixed(self.dead_band_share, 65_536.0),
             rise: self.rise,
-            measured: self.measured,
-            dither: self.dither,
             ..base
         }
     }
