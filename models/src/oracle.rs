@@ -32,24 +32,59 @@ pub struct ArccPath {
     pub fresh: bool,
 }
 
+/// What an interval brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Observation {
+    /// Data packets acknowledged.
+    pub data_acks: f64,
+    /// Probes acknowledged.
+    pub probe_acks: f64,
+    /// ACKs an interval over half an RTT.
+    pub sustained: f64,
+    /// In flight at the end.
+    pub in_flight: f64,
+    /// In flight, mean.
+    pub mean_in_flight: f64,
+    /// No queue stands.
+    pub unqueued: bool,
+}
+
 impl ArccOracle {
-    /// The update of an interval with `acks` ACKs and `in_flight` packets in flight at its end.
-    pub fn update(&self, path: ArccPath, acks: f64, in_flight: f64) -> ArccPath {
-        let rate = if path.fresh {
-            acks
+    /// The update of an interval.
+    pub fn update(&self, path: ArccPath, o: &Observation) -> ArccPath {
+        let sample = o.data_acks + o.probe_acks;
+        let smoothed = self.alpha * path.rate + (1.0 - self.alpha) * sample;
+        let aloft = if o.mean_in_flight < 8.0 {
+            o.mean_in_flight.max(o.in_flight)
         } else {
-            self.alpha * path.rate + (1.0 - self.alpha) * acks
+            o.mean_in_flight
+        };
+        let unqueued = o.unqueued && !path.fresh;
+        let probed = o.probe_acks > 0.0 && (o.unqueued || o.data_acks == 0.0);
+        let rate = if path.fresh || (probed && o.sustained > smoothed) {
+            o.sustained
+        } else if unqueued {
+            smoothed.max(aloft / self.rtt_per_interval)
+        } else {
+            smoothed
         };
         let pipe = rate * self.rtt_per_interval;
-        let queue = (in_flight - pipe).max(0.0);
+        let queue = (o.mean_in_flight - pipe).max(0.0);
         let excess = (queue - self.dead_band.min(pipe)).max(0.0);
-        let margin = if excess <= rate * self.target_per_interval {
-            self.margin_cap.min(path.margin + self.margin_cap / 4.0)
+        let target = rate * self.target_per_interval;
+        let steps = match (o.probe_acks > 0.0, unqueued) {
+            (true, _) => 0.0,
+            (false, true) => 2.0,
+            (false, false) => 1.0,
+        };
+        let margin = if excess <= target {
+            self.margin_cap
+                .min(path.margin + steps * self.margin_cap / 4.0)
         } else {
-            (path.margin * rate * self.target_per_interval / excess).max(self.margin_floor)
+            (path.margin * target / excess).max(self.margin_floor)
         };
         let aim = pipe + margin;
-        let window = if path.fresh || queue > self.margin_cap {
+        let window = if path.fresh || unqueued || queue > self.margin_cap + target {
             aim
         } else {
             (1.0 - self.gamma) * path.window + self.gamma * aim
