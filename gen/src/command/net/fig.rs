@@ -92,7 +92,8 @@ impl NetFig {
     }
 }
 
-fn write(report: &FigureReport, folder: &Path) -> Result<(), CommandError> {
+/// Writes plot, values and report into `folder`.
+pub fn write(report: &FigureReport, folder: &Path) -> Result<(), CommandError> {
     let file = |path: &Path| {
         let path = path.to_owned();
         move |source| CommandError::File { path, source }
@@ -120,8 +121,15 @@ fn number(v: f64) -> String {
 }
 
 fn table(r: &FigureReport, folder: &Path) -> String {
+    let mut t = format!("Figure {}: {}\n", r.figure, r.title);
+    t += &rows(r);
+    let _ = writeln!(t, "plot, values: {}", folder.display());
+    t
+}
+
+/// The values as a table.
+pub fn rows(r: &FigureReport) -> String {
     let mut t = String::new();
-    let _ = writeln!(t, "Figure {}: {}", r.figure, r.title);
     let width = r.rows.iter().map(|r| r.name.len()).max().unwrap_or(0);
     let _ = writeln!(
         t,
@@ -145,6 +153,5 @@ fn table(r: &FigureReport, folder: &Path) -> String {
             verdict
         );
     }
-    let _ = writeln!(t, "plot, values: {}", folder.display());
     t
 }

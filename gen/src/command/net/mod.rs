@@ -1,5 +1,7 @@
 //! `rondo net`: the datacenter simulator.
 
+mod all;
+mod bench;
 mod fig;
 mod run;
 
@@ -19,6 +21,12 @@ enum NetCommand {
     Run(run::NetRun),
     /// Make a figure of the paper.
     Fig(fig::NetFig),
+    /// Make every figure, and a report.
+    All(all::NetAll),
+    /// Measure the simulator's speed and memory.
+    Bench(bench::NetBench),
+    /// List a scenario's ports.
+    Ports(all::NetPorts),
 }
 
 impl Net {
@@ -27,6 +35,9 @@ impl Net {
         match self.command {
             NetCommand::Run(c) => c.run(),
             NetCommand::Fig(c) => c.run(),
+            NetCommand::All(c) => c.run(),
+            NetCommand::Bench(c) => c.run(),
+            NetCommand::Ports(c) => c.run(),
         }
     }
 }

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 /// Figures that can be made.
-pub const FIGURES: [u32; 12] = [3, 4, 9, 17, 18, 19, 20, 21, 23, 25, 27, 8];
+pub const FIGURES: [u32; 11] = [3, 4, 9, 17, 18, 19, 20, 21, 23, 25, 27];
 
 /// Whether a value is what it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -124,6 +124,8 @@ pub struct FigureReport {
     pub seed: u64,
     /// Shorter or smaller runs than the paper's.
     pub quick: bool,
+    /// Version of the simulator.
+    pub version: &'static str,
 }
 
 /// How figures are made.
@@ -178,6 +180,7 @@ pub fn make(number: u32, context: &Context) -> Result<FigureReport, FigureError>
         plot,
         seed: context.seed,
         quick: context.quick,
+        version: env!("CARGO_PKG_VERSION"),
     })
 }
 
