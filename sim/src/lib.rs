@@ -115,4 +115,10 @@ pub enum SimError {
         /// Port waited for.
         port: String,
     },
+    /// The network of a scenario cannot be built.
+    #[error("the scenario's network cannot be built: {what}")]
+    Network {
+        /// What is wrong.
+        what: String,
+    },
 }

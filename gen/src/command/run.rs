@@ -7,7 +7,7 @@ use rondo::cosim::verilog;
 use rondo::plot;
 use rondo::shape::{Block, Shape};
 use rondo_sim::testbed::metrics::RunReport;
-use rondo_sim::testbed::run::{run, Select, Setup};
+use rondo_sim::testbed::run::{run, Decisions, Select, Setup};
 use rondo_sim::testbed::scenario::Scenario;
 use rondo_sim::testbed::transmit::FLOWS;
 use rondo_sim::Verilog;
@@ -187,6 +187,8 @@ fn run_all(
             sender,
             receiver,
             seed,
+            decisions: Decisions::Rtl,
+            trace: false,
         };
         run(&setup, &mut |share| {
             done[i].store((share * 1000.0) as u64, Ordering::Relaxed);

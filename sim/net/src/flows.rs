@@ -78,6 +78,10 @@ impl Flow {
         paths[self.first_path as usize + usize::from(path)].1
     }
 
+    pub(crate) fn set_first_path(&mut self, first: u32) {
+        self.first_path = first;
+    }
+
     /// Skips of its paths, if its sender has them.
     pub fn skips(&self) -> &[u16] {
         self.sender.as_ref().map_or(&[], |s| s.skips())
@@ -109,6 +113,8 @@ impl Simulation {
             first_path: 0,
         });
         match plan.start {
+            // A flow whose ends are outside never starts here.
+            Start::At(Ps::MAX) => {}
             Start::At(at) => self.calendar.push(at, Event::new(Kind::Start, index)),
             Start::On(trigger, _) => self.waiting[trigger as usize].push(index),
         }
@@ -172,7 +178,7 @@ impl Simulation {
     }
 
     /// Writes the flow's routes into the table and returns the number of the first path.
-    fn lay_routes(&mut self, index: u32, plan: &FlowPlan, paths: u8) -> u32 {
+    pub(crate) fn lay_routes(&mut self, index: u32, plan: &FlowPlan, paths: u8) -> u32 {
         let first = self.paths.len() as u32;
         for path in 0..paths {
             let port = self.fabric.source_port(index, path);

@@ -9,6 +9,7 @@ pub mod calendar;
 pub mod capture;
 pub mod chart;
 pub mod config;
+pub mod external;
 pub mod fabric;
 pub mod figures;
 pub mod flows;

@@ -3,56 +3,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Average, 99th percentile and maximum.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Spread {
-    /// Average.
-    pub avg: f64,
-    /// 99th percentile.
-    pub p99: f64,
-    /// Maximum.
-    pub max: f64,
-}
-
-/// Counts small integers: exact percentiles without keeping samples.
-#[derive(Debug, Clone, Default)]
-pub struct Histogram {
-    counts: Vec<u64>,
-    total: u64,
-    sum: u64,
-}
-
-impl Histogram {
-    /// Adds a sample.
-    #[inline]
-    pub fn add(&mut self, value: u16) {
-        let v = usize::from(value);
-        if v >= self.counts.len() {
-            self.counts.resize(v + 1, 0);
-        }
-        self.counts[v] += 1;
-        self.total += 1;
-        self.sum += u64::from(value);
-    }
-
-    /// Average, p99 and maximum of the samples.
-    pub fn spread(&self) -> Spread {
-        if self.total == 0 {
-            return Spread::default();
-        }
-        let rank = self.total - self.total / 100;
-        let mut seen = 0;
-        let p99 = self.counts.iter().position(|n| {
-            seen += n;
-            seen >= rank
-        });
-        Spread {
-            avg: self.sum as f64 / self.total as f64,
-            p99: p99.unwrap_or(0) as f64,
-            max: (self.counts.len() - 1) as f64,
-        }
-    }
-}
+pub use rondo_net::metrics::{Histogram, Spread};
 
 /// Average and maximum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -134,6 +85,9 @@ pub struct RunReport {
     /// Curves over time.
     #[serde(skip)]
     pub points: Vec<Point>,
+    /// PSN and path of the packets in the order in which they were sent, if it was kept.
+    #[serde(skip)]
+    pub trace: Vec<(u32, u8)>,
 }
 
 /// Control updates of a run.

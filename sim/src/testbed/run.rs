@@ -37,6 +37,26 @@ pub struct Setup<'a> {
     pub receiver: &'a Verilog,
     /// Seed of the designs' initial state.
     pub seed: u64,
+    /// Who decides: the RTL, its clocked model on the same clocks being compared, or that model alone.
+    pub decisions: Decisions,
+    /// Keep the order of the packets sent.
+    pub trace: bool,
+}
+
+/// Who decides in the two NICs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decisions {
+    /// The RTL, compared with the model on every clock.
+    Rtl,
+    /// The cycle-accurate model alone.
+    Model,
+}
+
+impl Setup<'_> {
+    /// Seed for the RTL; none when there is no RTL.
+    fn rtl_seed(&self) -> Option<u64> {
+        (self.decisions == Decisions::Rtl).then_some(self.seed)
+    }
 }
 
 /// Clocks between a refused request and the next.
@@ -63,6 +83,8 @@ struct Loop<'a> {
     sent: u64,
     naks: u64,
     tail_drops: u64,
+    /// Packets in the order in which they were sent, if wanted.
+    trace: Option<Vec<(u32, u8)>>,
 }
 
 /// Runs `setup`; `progress` gets the share done and returns false to stop.
@@ -81,7 +103,7 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(f64) -> bool) -> Result<RunRe
             s.window,
             s.first_psn,
             posted,
-            setup.seed,
+            setup.rtl_seed(),
         )?),
         Select::RoundRobin => Box::new(RoundRobinTransmitter::new(
             s.paths.len(),
@@ -95,7 +117,7 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(f64) -> bool) -> Result<RunRe
         s.first_psn,
         s.payload_bytes(),
         s.reorder_slots,
-        setup.seed,
+        setup.rtl_seed(),
     )?;
     let nobody = Packet {
         psn: 0,
@@ -104,7 +126,7 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(f64) -> bool) -> Result<RunRe
     };
     let mut l = Loop {
         s,
-        network: Network::new(s),
+        network: Network::new(s)?,
         control: flow_control(s, setup.scheduler),
         pacer: Pacer::default(),
         tx,
@@ -119,6 +141,7 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(f64) -> bool) -> Result<RunRe
         sent: 0,
         naks: 0,
         tail_drops: 0,
+        trace: setup.trace.then(Vec::new),
     };
     l.pacer.set_rate(l.control.initial().pace);
     let end_ns = (s.duration_ms * 1e6) as u64;
@@ -144,9 +167,9 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(f64) -> bool) -> Result<RunRe
     let mut report = l.report(before, end_ns - from_ns);
     report.seed = setup.seed;
     report.cycles_per_second = (cycles / started.elapsed().as_secs_f64()).round();
-    report.decisions = match setup.select {
-        Select::Deficit => "rtl",
-        Select::RoundRobin => "model",
+    report.decisions = match (setup.select, setup.decisions) {
+        (Select::Deficit, Decisions::Rtl) => "rtl",
+        _ => "model",
     };
     report.name = match (setup.select, setup.scheduler) {
         (Select::Deficit, true) => "rondo",
@@ -159,11 +182,12 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(f64) -> bool) -> Result<RunRe
 
 impl Loop<'_> {
     fn clock(&mut self, clock: u64, now: u64) {
-        while let Some((packet, arrived)) = self.network.receive(now) {
+        self.network.advance(now);
+        while let Some((packet, arrived)) = self.network.receive() {
             self.under_way[packet.psn as usize % TRACK].1 = arrived;
             self.rx.arrive(packet.psn, packet.path);
         }
-        while let Some(ack) = self.network.acknowledged(now) {
+        while let Some(ack) = self.network.acknowledged() {
             if ack.nak {
                 // Loss recovery is not part of this harness: a refused packet stays lost.
                 self.naks += 1;
@@ -204,11 +228,11 @@ impl Loop<'_> {
                 arrived_ns,
                 nak,
             };
-            self.network.acknowledge(ack, now);
+            self.network.acknowledge(ack);
         }
         if let Some((ood, waiting)) = step.sample {
-            self.ood.add(ood);
-            self.waiting.add(waiting);
+            self.ood.add(ood.into());
+            self.waiting.add(waiting.into());
             self.point.1 += u64::from(ood);
             self.point.2 += 1;
         }
@@ -230,8 +254,9 @@ impl Loop<'_> {
         self.control.sent(path.into(), now as u32);
         self.sent += 1;
         self.under_way[psn as usize % TRACK] = (packet, now);
-        if !self.network.send(packet, now) {
-            self.tail_drops += 1;
+        self.network.send(packet, now);
+        if let Some(trace) = &mut self.trace {
+            trace.push((packet.psn, packet.path));
         }
     }
 
@@ -265,6 +290,7 @@ impl Loop<'_> {
         let mut paths = Vec::new();
         for p in 0..self.s.paths.len() {
             let c = self.network.take_counters(p);
+            self.tail_drops += c.drops;
             paths.push(PathReport {
                 gbps: gbps(self.s.packet_bytes, c.packets as f64),
                 queue_us: Peak {
@@ -301,6 +327,7 @@ impl Loop<'_> {
                 count: self.control.updates().into(),
             },
             points: self.points,
+            trace: self.trace.unwrap_or_default(),
             ..RunReport::default()
         }
     }
