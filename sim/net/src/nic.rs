@@ -79,6 +79,9 @@ impl Simulation {
             let ready = &mut self.hosts[host as usize].ready;
             match answer {
                 Poll::Send(out) => {
+                    if let (Some(trace), PacketKind::Data) = (&mut self.trace, out.kind) {
+                        trace.push((out.psn, out.path));
+                    }
                     ready.rotate_left(1);
                     let route =
                         flow.first_hop(&self.paths, out.path, self.fabric.leaf[host as usize]);

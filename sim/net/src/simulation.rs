@@ -121,6 +121,7 @@ pub struct Simulation {
     pub(crate) metrics: Metrics,
     pub(crate) recorder: Recorder,
     pub(crate) unfinished: usize,
+    pub(crate) trace: Option<Vec<(u32, u8)>>,
     events: u64,
 }
 
@@ -159,6 +160,7 @@ impl Simulation {
             metrics: Metrics::default(),
             recorder: setup.recorder,
             unfinished: setup.flows.len(),
+            trace: None,
             events: 0,
             packet: setup.packet,
             switch: setup.switch,
@@ -194,6 +196,16 @@ impl Simulation {
                 .push(s.recorder.interval, Event::new(Kind::Sample, 0));
         }
         s
+    }
+
+    /// Keeps PSN and path of every data packet, in the order in which senders let them go.
+    pub fn keep_trace(&mut self) {
+        self.trace = Some(Vec::new());
+    }
+
+    /// What [`Simulation::keep_trace`] kept.
+    pub fn trace(&self) -> &[(u32, u8)] {
+        self.trace.as_deref().unwrap_or(&[])
     }
 
     /// Simulated time.

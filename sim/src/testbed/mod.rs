@@ -3,9 +3,11 @@
 //!
 //! [`scenario`] is what the user writes; [`network`] the links between the two NICs; [`control`]
 //! the ARCC host; [`transmit`] and [`receive`] the two tops in co-simulation, checked on every
-//! clock; [`run`] the loop; [`metrics`] what it reports.
+//! clock; [`run`] the loop; [`metrics`] what it reports;
+//! [`fidelity`] compares the order of packets with the network simulator's.
 
 pub mod control;
+pub mod fidelity;
 pub mod metrics;
 pub mod network;
 pub mod receive;

@@ -2,6 +2,8 @@
 
 mod all;
 mod bench;
+#[cfg(feature = "cosim")]
+mod fidelity;
 mod fig;
 mod run;
 
@@ -25,6 +27,9 @@ enum NetCommand {
     All(all::NetAll),
     /// Measure the simulator's speed and memory.
     Bench(bench::NetBench),
+    /// Compare the simulator's order of packets with the RTL's.
+    #[cfg(feature = "cosim")]
+    Fidelity(fidelity::NetFidelity),
     /// List a scenario's ports.
     Ports(all::NetPorts),
 }
@@ -37,6 +42,8 @@ impl Net {
             NetCommand::Fig(c) => c.run(),
             NetCommand::All(c) => c.run(),
             NetCommand::Bench(c) => c.run(),
+            #[cfg(feature = "cosim")]
+            NetCommand::Fidelity(c) => c.run(),
             NetCommand::Ports(c) => c.run(),
         }
     }
