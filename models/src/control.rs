@@ -18,6 +18,9 @@ pub const RECENT_INTERVALS: usize = 8;
 /// target.
 pub const SLACK_SHARE: u32 = 50;
 
+/// A new window counts 1/8 in the one that skips are computed with.
+const SKIP_SMOOTHING: u32 = 3;
+
 /// What a path is set up with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSetup {
@@ -86,6 +89,9 @@ struct PathState {
     rtt_sum_ns: u32,
     rtt_ns: u32,
     delays: DelayEstimate,
+    /// The window that skips are computed with: smoothed, since a skip is a rate times a delay and
+    /// both have to be steady.
+    skip_window: u32,
     /// ACKs of the latest intervals, the newest first.
     acks: [u16; MAX_SPAN],
     /// Packets sent in the latest intervals, the newest first.
@@ -156,6 +162,7 @@ impl FlowControl {
             rtt_sum_ns: 0,
             rtt_ns: s.base_rtt_ns,
             delays: DelayEstimate::default(),
+            skip_window: INITIAL_WINDOW,
             acks: [0; MAX_SPAN],
             recent: [0; RECENT_INTERVALS],
         };
@@ -284,7 +291,7 @@ impl FlowControl {
             d.pace = d.pace.saturating_add(pace(p.arcc.window, p.inverse_rtt));
             estimates[i] = p.delays;
             delays[i] = PathDelay {
-                window: p.arcc.window,
+                window: p.skip_window,
                 rtt_ns: p.rtt_ns,
                 forward_ns: p.delays.forward_ns(),
             };
@@ -369,6 +376,12 @@ impl PathState {
             self.granting = false;
             self.granted = 0;
         }
+        // A window that is not filled says less than what is in flight.
+        let filled = self.arcc.window.min(mean);
+        let change = filled.wrapping_sub(self.skip_window) as i32;
+        self.skip_window = self
+            .skip_window
+            .wrapping_add((change >> SKIP_SMOOTHING) as u32);
         self.recent.rotate_right(1);
         self.recent[0] = self.sent;
         (self.sent, self.acked, self.probes, self.samples) = (0, 0, 0, 0);

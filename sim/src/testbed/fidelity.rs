@@ -129,11 +129,7 @@ fn net_scenario(s: &Scenario) -> NetScenario {
     net
 }
 
-fn event_driven(
-    s: &Scenario,
-    reference: &[(u32, u8)],
-    seed: u64,
-) -> Result<EventDriven, SimError> {
+fn event_driven(s: &Scenario, reference: &[(u32, u8)], seed: u64) -> Result<EventDriven, SimError> {
     let net = net_scenario(s);
     let setup = net.setup(seed).map_err(|e| SimError::Network {
         what: e.to_string(),
