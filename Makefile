@@ -14,13 +14,16 @@ setup:
 build: setup
 	$(CARGO) build --release --locked
 
-# Main job: Verilog, its check, the paper's testbed with the RTL deciding, the budget.
+# Main job: Verilog, its check, the paper's testbed with the RTL deciding, the budget, and the same
+# transport in a simulated datacenter.
 demo: build
 	$(RONDO) gen --paths 4 --window 128 --flows 1024 -o out/rtl
 	$(RONDO) cosim --all --cycles 200000 --seed $(SEED) --flows 1024 --rtl out/rtl
 	$(RONDO) run tests/scenarios/testbed-homogeneous.toml --seed $(SEED)
 	$(RONDO) run tests/scenarios/testbed-heterogeneous.toml --seed $(SEED)
 	$(RONDO) budget
+	$(RONDO) net run tests/scenarios/net/permutation-clos.toml --seed $(SEED) -o out/permutation-clos
+	$(RONDO) net all --quick --seed $(SEED) -o out/figures
 
 test: setup
 	$(CARGO) test --workspace --locked
@@ -33,6 +36,7 @@ lint: setup
 
 bench: build
 	$(RONDO) bench --block sender --paths 4 --seed $(SEED)
+	$(RONDO) net bench --seed $(SEED)
 
 # Hours-long confidence, not part of CI: every shape, long runs, planted bugs.
 soak: build

@@ -3,9 +3,11 @@
 //! A pure function of counters: no division, no clock. Rates are packets an update interval in
 //! UQ16.16, so that `C = r T` is one multiplication by `T / T_u`.
 //!
-//! What the paper leaves open is decided here, with the measurements in `docs/arcc.md`: `alpha`
-//! weighs the history; `T` is the path's own; the estimated queue is large above `q0`; and a dead
-//! band of about a packet keeps the packet granularity of the estimate from being read as a queue.
+//! What the paper leaves open is decided here, with the measurements in `docs/parameters.md`:
+//! `alpha` weighs the history; `T` is the path's own; what is in flight is the interval's mean; the
+//! estimated queue is large above `q0` and the target; a dead band of about a packet keeps the packet
+//! granularity of the estimate from being read as a queue; and while no queue stands, what is in
+//! flight is what the path carries.
 
 use crate::fixed::{reciprocal, Packets, ONE_PACKET};
 
@@ -30,7 +32,7 @@ pub struct Parameters {
     pub margin_floor: Packets,
     /// Queue estimates up to this are noise: one packet.
     pub dead_band: Packets,
-    /// Fraction of `C` that the dead band may not exceed, UQ0.16; 65,535 switches that off.
+    /// Fraction of `C` that the dead band may not exceed, UQ16.16; 65,535 is all of it.
     pub dead_band_share: u32,
     /// A rate above the estimate counts at once while no queue stands.
     pub rise: bool,
@@ -80,8 +82,8 @@ pub struct Interval {
     pub in_flight: u16,
     /// Data packets sent.
     pub sent: u16,
-    /// Packets were acknowledged, and their mean RTT was the base RTT, or the target delay more: no
-    /// queue stands on the path.
+    /// Packets were acknowledged, and their mean RTT was hardly more than the base RTT: no queue
+    /// stands on the path.
     pub unqueued: bool,
     /// Data packets in flight, mean over the interval.
     pub mean_in_flight: Packets,

@@ -14,8 +14,7 @@ use crate::skips::{stable_skips, DelayEstimate, PathDelay};
 /// Intervals whose sent packets are remembered: a base RTT may span this many updates.
 pub const RECENT_INTERVALS: usize = 8;
 
-/// A queueing delay of the network's largest base RTT over this is none: a quarter of the paper's
-/// target.
+/// A queueing delay of the network's largest base RTT over this is none: half of the paper's target.
 pub const SLACK_SHARE: u32 = 50;
 
 /// A new window counts 1/8 in the one that skips are computed with.

@@ -264,6 +264,9 @@ impl Simulation {
     /// Handles every event up to `end`, or until every flow is delivered; then the time is `end`, or
     /// that of the last event. At most `most` events; whether there is more to do.
     pub fn run_until(&mut self, end: Ps, most: u64) -> bool {
+        if most == 0 {
+            return true;
+        }
         let mut left = most;
         while let Some((at, event)) = self.calendar.pop_until(end) {
             self.now = at;

@@ -5,6 +5,7 @@ use crate::chart::{Figure, Panel, Style};
 use crate::scenario::Scenario;
 use crate::simulation::Simulation;
 use crate::transport::ideal::IdealConfig;
+use crate::transport::round_robin::RoundRobinConfig;
 use crate::transport::TransportConfig;
 
 const SENDERS: u32 = 16;
@@ -30,6 +31,11 @@ pub fn figure(c: &Context) -> Result<Made, FigureError> {
     let cases = [
         case("rondo", c.rondo(), us),
         case("ideal", TransportConfig::Ideal(ideal), us),
+        case(
+            "RRPS",
+            TransportConfig::RoundRobin(RoundRobinConfig::default()),
+            us,
+        ),
     ];
     let runs = c.all(&cases)?;
     let mut rows = Vec::new();

@@ -15,22 +15,36 @@ impl Place {
     /// Where `key` is set in the `nth` table under `header` (empty for the file's top); the header's
     /// line if it is not set there.
     pub(crate) fn of_key(path: &Path, text: &str, header: &str, nth: usize, key: &str) -> Self {
-        let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
-        let start = if header.is_empty() {
-            0
-        } else {
-            let headers = lines.iter().enumerate();
-            let mut found = headers.filter(|(_, l)| l.starts_with(header));
-            found.nth(nth).map_or(0, |(i, _)| i)
-        };
-        let is_set = |l: &&str| {
-            let rest = l.strip_prefix(key).map(str::trim_start);
-            !key.is_empty() && rest.is_some_and(|r| r.starts_with('='))
-        };
-        let offset = lines[start.min(lines.len())..].iter().position(is_set);
+        let name = header.trim_matches(['[', ']']);
+        let lines = || text.lines().map(code).enumerate();
+        let mut headers = lines().filter(|(_, l)| header_name(l) == Some(name));
+        let own = headers.nth(nth);
+        // A table without a header of its own may be written as `name = { ... }` or `name.key = ...`;
+        // of several in one array the first has the array's line too.
+        let (start, _) = own
+            .or_else(|| lines().find(|(_, l)| sets(l, name)))
+            .unwrap_or_default();
+        let known = own.is_some() || nth == 0;
+        let found = table(text, start).find(|(_, l)| known && sets(l, key));
         Self {
             path: path.to_owned(),
-            line: 1 + start + offset.unwrap_or(0),
+            line: 1 + found.map_or(start, |(i, _)| i),
+        }
+    }
+
+    /// Where the key or value that `message` refuses is, in the table that starts here: of tables
+    /// whose keys depend on their `kind` the parser knows no more than where they start.
+    fn narrowed(self, text: &str, message: &str) -> Self {
+        let is_key = message.starts_with("unknown field");
+        if !is_key && !["unknown variant", "invalid"].iter().any(|m| message.starts_with(m)) {
+            return self;
+        }
+        let name = first_quoted(message);
+        let mut lines = table(text, self.line.saturating_sub(1));
+        let found = lines.find(|(_, l)| if is_key { sets(l, name) } else { holds(l, name) });
+        Self {
+            line: found.map_or(self.line, |(i, _)| i + 1),
+            ..self
         }
     }
 
@@ -51,6 +65,69 @@ impl fmt::Display for Place {
         }
         write!(f, "{}:{}: ", self.path.display(), self.line)
     }
+}
+
+/// A line without its comment.
+fn code(line: &str) -> &str {
+    line.split('#').next().unwrap_or_default().trim()
+}
+
+/// The table's name, if `line` is its header.
+fn header_name(line: &str) -> Option<&str> {
+    let inner = line.strip_prefix('[')?.strip_suffix(']')?;
+    let array = inner.strip_prefix('[').and_then(|n| n.strip_suffix(']'));
+    let name = array.unwrap_or(inner).trim();
+    // Arrays of arrays have such lines too, but with numbers and commas.
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    (is_name && name.chars().all(|c| is_word(c) || c == '.')).then_some(name)
+}
+
+/// The lines from number `start`, from 0, up to the next table that is no part of this one.
+fn table(text: &str, start: usize) -> impl Iterator<Item = (usize, &str)> {
+    let mut lines = text.lines().map(code).enumerate().skip(start);
+    let first = lines.next();
+    let own = first.and_then(|(_, l)| header_name(l));
+    let is_part = move |line: &str| {
+        let rest = header_name(line).map(|h| own.and_then(|own| h.strip_prefix(own)));
+        rest.is_none_or(|r| r.is_some_and(|r| r.starts_with('.')))
+    };
+    first
+        .into_iter()
+        .chain(lines.take_while(move |(_, l)| is_part(l)))
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// Whether `line` gives `key` a value, in an inline table or at the end of a dotted key too.
+fn sets(line: &str, key: &str) -> bool {
+    let ends = |rest: &str| {
+        let rest = rest.trim_start_matches(['"', '\'']).trim_start();
+        rest.starts_with(['=', '.'])
+    };
+    let mut found = line.match_indices(key);
+    !key.is_empty()
+        && found.any(|(at, _)| !line[..at].ends_with(is_word) && ends(&line[at + key.len()..]))
+}
+
+/// Whether `value` is among the values on `line`.
+fn holds(line: &str, value: &str) -> bool {
+    let values = line.split_once('=').map_or(line, |(_, v)| v);
+    let inside = |c: char| is_word(c) || c == '.';
+    let mut found = values.match_indices(value);
+    !value.is_empty()
+        && header_name(line).is_none()
+        && found.any(|(at, _)| {
+            !values[..at].ends_with(inside) && !values[at + value.len()..].starts_with(inside)
+        })
+}
+
+/// What `message` quotes first; nothing if it quotes nothing.
+fn first_quoted(message: &str) -> &str {
+    let start = message.find(['`', '"']).unwrap_or(message.len());
+    let (quote, rest) = message[start..].split_at(message.len().min(start + 1) - start);
+    rest.split(quote).next().unwrap_or_default()
 }
 
 /// What is wrong with a scenario.
@@ -85,10 +162,12 @@ pub enum ScenarioError {
         wanted: String,
     },
     /// Traffic that cannot be made.
-    #[error("{place}{source}")]
+    #[error("{place}`traffic.{key}`: {source}")]
     Traffic {
         /// Where the traffic is asked for.
         place: Place,
+        /// Key that asks for it.
+        key: &'static str,
         /// Cause, with file and line of its own if it is a file's.
         source: WorkloadError,
     },
@@ -97,9 +176,11 @@ pub enum ScenarioError {
 impl ScenarioError {
     pub(crate) fn syntax(path: &Path, text: &str, e: &toml::de::Error) -> Self {
         let start = e.span().map_or(0, |s| s.start);
+        let lines: Vec<&str> = e.message().lines().map(str::trim).collect();
+        let message = lines.join(" ").trim_end().to_owned();
         Self::Syntax {
-            place: Place::of_byte(path, text, start),
-            message: e.message().trim_end().to_owned(),
+            place: Place::of_byte(path, text, start).narrowed(text, &message),
+            message,
         }
     }
 }

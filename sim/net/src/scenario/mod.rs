@@ -226,23 +226,7 @@ impl Scenario {
         let mut names = Vec::new();
         let mut stops = Vec::new();
         for (i, traffic) in self.traffic.iter().enumerate() {
-            let place = |key: &str| self.place("[[traffic]]", i, key);
-            let port = fabric.host_port.first().copied().unwrap_or(0);
-            let gbps = fabric.ports[port as usize].gbps;
-            let end = self.duration;
-            let part = traffic
-                .workload(
-                    fabric.hosts,
-                    gbps,
-                    end,
-                    &self.folder,
-                    seed ^ (i as u64) << 32,
-                )
-                .and_then(|w| w.validate(fabric.hosts).map(|()| w))
-                .map_err(|source| ScenarioError::Traffic {
-                    place: place(""),
-                    source,
-                })?;
+            let part = self.part(i, traffic, &fabric, seed)?;
             let transport = match &traffic.transport {
                 None => 0,
                 Some(t) => {
@@ -255,8 +239,10 @@ impl Scenario {
                 stops.extend((0..part.flows.len() as u32).map(|f| (from_us(us), first + f)));
             }
             names.extend(part.flows.iter().map(|_| transport));
+            let key = "kind";
             all.merge(part).map_err(|source| ScenarioError::Traffic {
-                place: place(""),
+                place: self.place("[[traffic]]", i, key),
+                key,
                 source,
             })?;
         }
@@ -289,6 +275,36 @@ impl Scenario {
             flows,
             fabric,
         })
+    }
+
+    /// The flows of `traffic`, the `nth` table.
+    fn part(
+        &self,
+        nth: usize,
+        traffic: &Traffic,
+        fabric: &Fabric,
+        seed: u64,
+    ) -> Result<Workload, ScenarioError> {
+        traffic.check().map_err(|e| ScenarioError::Value {
+            place: self.place("[[traffic]]", nth, e.key),
+            key: format!("traffic.{}", e.key),
+            value: e.value,
+            wanted: e.wanted.into(),
+        })?;
+        let port = fabric.host_port.first().copied().unwrap_or(0);
+        let gbps = fabric.ports[port as usize].gbps;
+        let seed = seed ^ (nth as u64) << 32;
+        traffic
+            .workload(fabric.hosts, gbps, self.duration, &self.folder, seed)
+            .and_then(|w| w.validate(fabric.hosts).map(|()| w))
+            .map_err(|source| {
+                let key = traffic.key_of(&source, &self.folder);
+                ScenarioError::Traffic {
+                    place: self.place("[[traffic]]", nth, key),
+                    key,
+                    source,
+                }
+            })
     }
 
     fn changes(&self, fabric: &Fabric) -> Result<Vec<(Ps, Change)>, ScenarioError> {

@@ -2,7 +2,7 @@
 
 use super::start_at;
 use crate::time::{from_us, Ps};
-use crate::transport::TransportConfig;
+use crate::transport::{BadParameter, TransportConfig};
 use crate::workload::cdf::SizeCdf;
 use crate::workload::collective::{self, Collective};
 use crate::workload::matrix::ConnectionMatrix;
@@ -163,6 +163,47 @@ pub enum Pattern {
     },
 }
 
+impl Pattern {
+    /// Its times and their keys.
+    fn times(&self) -> [(&'static str, Option<f64>); 2] {
+        let none = ("", None);
+        let start = |us: &f64| ("start_us", Some(*us));
+        match self {
+            Self::Pairs {
+                start_us,
+                stagger_us,
+                ..
+            } => [start(start_us), ("stagger_us", Some(*stagger_us))],
+            Self::Incast { start_us, .. }
+            | Self::Permutation { start_us, .. }
+            | Self::Random { start_us, .. }
+            | Self::AllToAll { start_us, .. }
+            | Self::FanOut { start_us, .. }
+            | Self::Collective { start_us, .. } => [start(start_us), none],
+            Self::OnOff {
+                gap_us, until_us, ..
+            } => [("gap_us", Some(*gap_us)), ("until_us", *until_us)],
+            Self::Sizes { until_us, .. } => [("until_us", *until_us), none],
+            Self::Matrix { .. } | Self::Trace { .. } => [none, none],
+        }
+    }
+
+    /// Size of its flows, if it gives one.
+    fn bytes(&self) -> Option<u64> {
+        match self {
+            Self::Pairs { bytes, .. }
+            | Self::Incast { bytes, .. }
+            | Self::Permutation { bytes, .. } => *bytes,
+            Self::Random { bytes, .. }
+            | Self::AllToAll { bytes, .. }
+            | Self::FanOut { bytes, .. }
+            | Self::OnOff { bytes, .. }
+            | Self::Collective { bytes, .. } => Some(*bytes),
+            Self::Sizes { .. } | Self::Matrix { .. } | Self::Trace { .. } => None,
+        }
+    }
+}
+
 impl TryFrom<toml::Table> for Traffic {
     type Error = toml::de::Error;
 
@@ -288,7 +329,12 @@ impl Traffic {
                 };
                 generate::poisson(&all, &cdf, *load, gbps, until(until_us), &mut rng)
             }
-            Pattern::Matrix { file } => Ok(ConnectionMatrix::load(&folder.join(file))?.workload),
+            Pattern::Matrix { file } => {
+                let path = folder.join(file);
+                let matrix = ConnectionMatrix::load(&path)?;
+                matrix.validate(&path.display().to_string(), hosts)?;
+                Ok(matrix.workload)
+            }
             Pattern::Collective {
                 operation,
                 ranks,
@@ -296,6 +342,68 @@ impl Traffic {
                 start_us,
             } => collective(*operation, &all, *ranks, *bytes, *start_us),
             Pattern::Trace { .. } => self.trace(&all, folder),
+        }
+    }
+
+    /// Checks what needs neither topology nor files.
+    ///
+    /// # Errors
+    /// [`BadParameter`] names the first key that makes no sense.
+    pub fn check(&self) -> Result<(), BadParameter> {
+        let bad = |key, value: String, wanted| Err(BadParameter { key, value, wanted });
+        let times = self.pattern.times();
+        let named = times.into_iter().chain([("stop_us", self.stop_us)]);
+        for (key, us) in named.filter_map(|(key, us)| Some((key, us?))) {
+            if !(0.0..=1e9).contains(&us) {
+                return bad(key, us.to_string(), "0 to 1e9 us");
+            }
+        }
+        if self.pattern.bytes() == Some(0) {
+            return bad("bytes", "0".into(), "1 or more bytes");
+        }
+        match &self.pattern {
+            Pattern::OnOff { gap_us, .. } if from_us(*gap_us) == 0 => {
+                bad("gap_us", gap_us.to_string(), "1e-6 to 1e9 us")
+            }
+            Pattern::Trace { files, ranks, .. } if files.len() != ranks.len() => bad(
+                "ranks",
+                format!("{} ranks for {} files", ranks.len(), files.len()),
+                "one first rank for each of `files`",
+            ),
+            Pattern::Trace { stage_ranks, .. } if !(1..=65_536).contains(stage_ranks) => {
+                bad("stage_ranks", stage_ranks.to_string(), "1 to 65536 ranks")
+            }
+            Pattern::Trace {
+                shrink: Some(0), ..
+            } => bad("shrink", "0".into(), "1 or more"),
+            _ => Ok(()),
+        }
+    }
+
+    /// The key that `error` of [`Traffic::workload`] is about, after [`Traffic::check`]; `folder` as
+    /// there.
+    pub(crate) fn key_of(&self, error: &WorkloadError, folder: &Path) -> &'static str {
+        let is_argument = matches!(error, WorkloadError::Argument { .. });
+        match &self.pattern {
+            Pattern::Pairs { .. } | Pattern::OnOff { .. } => "pairs",
+            Pattern::Incast { .. } if is_argument => "senders",
+            Pattern::Incast { .. } => "receiver",
+            Pattern::Permutation { .. } | Pattern::Random { .. } => "kind",
+            Pattern::AllToAll { .. } => "hosts",
+            Pattern::FanOut { .. } => "receivers",
+            Pattern::Sizes { .. } if is_argument => "load",
+            Pattern::Sizes { .. } => "table",
+            Pattern::Matrix { .. } => "file",
+            Pattern::Collective { .. } => "ranks",
+            Pattern::Trace { .. } if is_argument => "stage_ranks",
+            Pattern::Trace { groups, .. } => match error {
+                WorkloadError::Read { path, .. } | WorkloadError::Trace { path, .. }
+                    if *path == folder.join(groups).display().to_string() =>
+                {
+                    "groups"
+                }
+                _ => "files",
+            },
         }
     }
 
@@ -322,7 +430,7 @@ impl Traffic {
         }
         let members: Vec<Vec<u32>> = ranks
             .iter()
-            .map(|&r| (r..r + stage_ranks).collect())
+            .map(|&r| (r..r.saturating_add(*stage_ranks)).collect())
             .collect();
         let stages: Vec<Stage> = traces
             .iter()

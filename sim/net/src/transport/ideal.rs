@@ -4,7 +4,7 @@
 
 use super::multipath::{Controller, FlowSetup, Multipath, Selection};
 use super::receiver::Tracked;
-use super::{Receiver, Sender, Transport};
+use super::{BadParameter, Receiver, Sender, Transport};
 use crate::time::{Ps, NS};
 use rondo_models::control::Decision;
 use rondo_models::deficit::{MAX_PATHS, WINDOW_ONE};
@@ -35,6 +35,29 @@ impl Default for IdealConfig {
             path_gbps: [100.0; MAX_PATHS],
             sharing: 1,
         }
+    }
+}
+
+impl IdealConfig {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// [`BadParameter`] names the first that makes no sense.
+    pub fn check(&self) -> Result<(), BadParameter> {
+        super::check_window(self.window)?;
+        let bad = |key, value: String, wanted| Err(BadParameter { key, value, wanted });
+        if !(1..=MAX_PATHS).contains(&usize::from(self.paths)) {
+            return bad("paths", self.paths.to_string(), "1 to 16 paths");
+        }
+        if self.sharing == 0 {
+            return bad("sharing", self.sharing.to_string(), "1 or more paths");
+        }
+        let is_rate = |&g: &f64| g > 0.0 && g <= 10_000.0;
+        if let Some(g) = self.path_gbps.iter().find(|g| !is_rate(g)) {
+            let wanted = "rates above 0, at most 10000 Gbps";
+            return bad("path_gbps", g.to_string(), wanted);
+        }
+        Ok(())
     }
 }
 

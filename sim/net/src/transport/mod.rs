@@ -200,7 +200,7 @@ impl TransportConfig {
     pub fn check(&self) -> Result<(), BadParameter> {
         match self {
             Self::Rondo(c) => c.check(),
-            Self::Ideal(c) => check_window(c.window),
+            Self::Ideal(c) => c.check(),
             Self::Dcqcn(c) => c.check(),
             Self::RoundRobin(c) => c.check(),
             Self::Swift(c) => c.check(),

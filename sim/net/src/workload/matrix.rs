@@ -34,6 +34,8 @@ pub struct ConnectionMatrix {
     pub nodes: u32,
     /// The flows, in file order, and their triggers.
     pub workload: Workload,
+    /// Line of each flow in the file, from 1.
+    pub lines: Vec<usize>,
 }
 
 impl ConnectionMatrix {
@@ -60,12 +62,35 @@ impl ConnectionMatrix {
             }
         }
         file.check_counts().map_err(fail)?;
-        let nodes = file.nodes.unwrap_or_default();
-        let workload = build(&file).map_err(fail)?;
-        workload
-            .validate(nodes)
-            .map_err(|error| fail((file.line, error.to_string())))?;
-        Ok(Self { nodes, workload })
+        let matrix = Self {
+            nodes: file.nodes.unwrap_or_default(),
+            workload: build(&file).map_err(fail)?,
+            lines: file.connections.iter().map(|c| c.line).collect(),
+        };
+        matrix.validate(path, matrix.nodes)?;
+        Ok(matrix)
+    }
+
+    /// Checks that every flow can run on `hosts` hosts, however many the file says it needs. `path` is
+    /// used in error messages only.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Matrix`] names the flow's line; for a trigger, the last flow's.
+    pub fn validate(&self, path: &str, hosts: u32) -> Result<(), WorkloadError> {
+        let last = self.lines.last().copied().unwrap_or(1);
+        self.workload.validate(hosts).map_err(|error| {
+            let (line, message) = match error {
+                WorkloadError::Flow { flow, message } => {
+                    (self.lines.get(flow).copied().unwrap_or(last), message)
+                }
+                other => (last, other.to_string()),
+            };
+            WorkloadError::Matrix {
+                path: path.to_owned(),
+                line,
+                message,
+            }
+        })
     }
 }
 
