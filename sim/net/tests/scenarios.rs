@@ -46,32 +46,6 @@ fn fault(label: &str, key: &str, text: &str) -> Option<String> {
     (!good).then(|| format!("{label}: wants {place}{key}, got {message:?}"))
 }
 
-/// The same where the table may be named instead of the line: tables whose keys depend on their
-/// `kind` are read as a whole.
-fn fault_in_table(label: &str, key: &str, text: &str) -> Option<String> {
-    let end = text.lines().position(|l| l.ends_with("#!")).expect(label);
-    let lines = text.lines().take(end).collect::<Vec<_>>();
-    let start = lines.iter().rposition(|l| l.starts_with('[')).expect(label);
-    let Some(message) = message(text) else {
-        return Some(format!("{label}: accepted"));
-    };
-    let within = (start..=end).any(|i| message.starts_with(&format!("x.toml:{}: ", i + 1)));
-    let good = within && message.matches("x.toml").count() == 1 && message.contains(key);
-    (!good).then(|| {
-        format!(
-            "{label}: wants {} to {}, got {message:?}",
-            start + 1,
-            end + 1
-        )
-    })
-}
-
-fn check_in_tables(cases: &[(&str, &str, String)]) {
-    let faults = cases.iter().filter_map(|(l, k, t)| fault_in_table(l, k, t));
-    let faults: Vec<String> = faults.collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-}
-
 fn check(cases: &[(&str, &str, String)]) {
     let faults = cases.iter().filter_map(|(l, k, t)| fault(l, k, t));
     let faults: Vec<String> = faults.collect();
@@ -135,8 +109,6 @@ fn unknown_keys_are_refused_in_every_table() {
             "colour",
             with("[[event]]\nat_us = 1.0\nport = \"leaf0>spine0\"\ncolour = 1 #!"),
         ),
-    ]);
-    check_in_tables(&[
         (
             "topology",
             "colour",
@@ -157,27 +129,163 @@ fn unknown_keys_are_refused_in_every_table() {
             "colour",
             sending("kind = \"permutation\"\nbytes = 10\ntransport = { kind = \"rondo\", colour = 1 } #!"),
         ),
+        (
+            "traffic's transport as a table",
+            "colour",
+            with("[traffic.transport]\nkind = \"rondo\"\ncolour = 1 #!\n\n[nic]\nturnaround_ns = 1"),
+        ),
+        (
+            "traffic of several lines",
+            "colour",
+            sending("kind = \"pairs\"\npairs = [\n  [0, 2],\n  [1, 3]\n]\nbytes = 10\ncolour = 1 #!"),
+        ),
+        (
+            "second traffic",
+            "colour",
+            with(&format!("{TRAFFIC}colour = 1 #!\n\n{TRAFFIC}")),
+        ),
+        (
+            "missing in the second traffic",
+            "`bytes`",
+            with("[[traffic]] #!\nkind = \"random\"\nflows = 2"),
+        ),
+        (
+            "missing in the second event",
+            "`port`",
+            with("[[event]]\nat_us = 1.0\nport = \"leaf0>spine0\"\n\n[[event]] #!\nat_us = 1.0"),
+        ),
+        (
+            "a table in a transport",
+            "colour",
+            with("[transport]\nkind = \"round-robin\"\n\n[transport.dcqcn]\ncolour = 1 #!"),
+        ),
     ]);
 }
 
 #[test]
-fn traffic_that_cannot_be_is_refused() {
-    let kind = sending("kind = \"smoke-signals\" #!");
-    let empty = format!("{TOP}traffic = [] #!\n{TOPOLOGY}");
-    check(&[("empty", "traffic", empty)]);
-    check_in_tables(&[
-        ("unknown kind", "smoke-signals", kind),
+fn unknown_kinds_are_refused_at_their_lines() {
+    check(&[
+        ("topology", "`torus`", over("k = 4\nkind = \"torus\" #!")),
         (
-            "host in pairs",
-            "host 9",
-            sending("kind = \"pairs\"\npairs = [[0, 2], [1, 9]] #!\nbytes = 10"),
+            "transport",
+            "`pigeon`",
+            with("[transport]\npaths = 4\nkind = \"pigeon\" #!"),
         ),
         (
-            "receiver",
-            "host 9",
-            sending("kind = \"incast\"\nreceiver = 9 #!\nbytes = 10"),
+            "traffic",
+            "`smoke-signals`",
+            sending("bytes = 10\nkind = \"smoke-signals\" #!"),
+        ),
+        (
+            "traffic's transport",
+            "`pigeon`",
+            sending("kind = \"permutation\"\ntransport = { kind = \"pigeon\" } #!"),
+        ),
+        (
+            "operation",
+            "`all-gone`",
+            sending("kind = \"collective\"\noperation = \"all-gone\" #!\nranks = 4\nbytes = 10"),
+        ),
+        (
+            "type",
+            "\"four\"",
+            over("kind = \"fat-tree\"\nk = \"four\" #!"),
+        ),
+        (
+            "value",
+            "`-4`",
+            over("kind = \"fat-tree\"\nlink_ns = 1.0\nk = -4 #!"),
         ),
     ]);
+}
+
+#[test]
+fn a_message_is_one_line() {
+    let text = format!("{TOP}colour = [1,, 2] #!\n{TOPOLOGY}");
+    check(&[("syntax", "", text)]);
+}
+
+#[test]
+fn traffic_that_cannot_be_is_refused() {
+    let empty = format!("{TOP}traffic = [] #!\n{TOPOLOGY}");
+    let case = |key: &'static str, holds: &'static str, kind: &str, rest: &str| {
+        let text = sending(&format!("kind = \"{kind}\"\n{rest}"));
+        [(key, key, text.clone()), (key, holds, text)]
+    };
+    let second = "[[traffic]]\nkind = \"pairs\"\npairs = [[1, 9]] #!";
+    let cases = [
+        [
+            ("empty", "traffic", empty),
+            ("second", "`traffic.pairs`", with(second)),
+        ],
+        case(
+            "`traffic.pairs`",
+            "host 9",
+            "pairs",
+            "bytes = 10\npairs = [[0, 2], [1, 9]] #!",
+        ),
+        case(
+            "`traffic.pairs`",
+            "itself",
+            "on-off",
+            "bytes = 10\ngap_us = 9.0\npairs = [[1, 1]] #!",
+        ),
+        case(
+            "`traffic.bytes`",
+            "0",
+            "pairs",
+            "pairs = [[0, 2]]\nbytes = 0 #!",
+        ),
+        case(
+            "`traffic.receiver`",
+            "host 9",
+            "incast",
+            "bytes = 10\nreceiver = 9 #!",
+        ),
+        case(
+            "`traffic.senders`",
+            "7",
+            "incast",
+            "receiver = 1\nsenders = 7 #!",
+        ),
+        case(
+            "`traffic.hosts`",
+            "1",
+            "all-to-all",
+            "bytes = 10\nhosts = 1 #!",
+        ),
+        case(
+            "`traffic.receivers`",
+            "8",
+            "fan-out",
+            "bytes = 10\nreceivers = 8 #!",
+        ),
+        case(
+            "`traffic.table`",
+            "none.txt",
+            "sizes",
+            "load = 0.5\ntable = \"none.txt\" #!",
+        ),
+        case(
+            "`traffic.load`",
+            "1.5",
+            "sizes",
+            "table = \"solar\"\nload = 1.5 #!",
+        ),
+        case(
+            "`traffic.file`",
+            "none.cm",
+            "matrix",
+            "file = \"none.cm\" #!",
+        ),
+        case(
+            "`traffic.ranks`",
+            "9",
+            "collective",
+            "operation = \"all-reduce\"\nbytes = 10\nranks = 9 #!",
+        ),
+    ];
+    check(cases.as_flattened());
     let none = message(&format!("{TOP}\n{TOPOLOGY}")).expect("no traffic");
     assert!(none.starts_with("x.toml:1: ") && none.contains("traffic"));
 }
@@ -241,6 +349,93 @@ fn values_out_of_range_are_refused() {
     ]);
 }
 
+#[test]
+fn times_out_of_range_are_refused() {
+    let range = "to 1e9 us";
+    for value in ["-1.0", "nan", "inf", "1.1e9"] {
+        let case = |key: &'static str, rest: &str| {
+            let text = sending(&format!("{rest}\n{key} = {value} #!"));
+            [(key, key, text.clone()), (key, range, text)]
+        };
+        let sizes = "kind = \"sizes\"\ntable = \"solar\"\nload = 0.5";
+        let collective = "kind = \"collective\"\noperation = \"all-gather\"\nranks = 4\nbytes = 10";
+        let on_off = "kind = \"on-off\"\npairs = [[0, 2]]\nbytes = 10";
+        let cases = [
+            case("start_us", "kind = \"pairs\"\npairs = [[0, 2]]"),
+            case("stagger_us", "kind = \"pairs\"\npairs = [[0, 2]]"),
+            case("stop_us", "kind = \"pairs\"\npairs = [[0, 2]]"),
+            case("start_us", "kind = \"incast\"\nreceiver = 0"),
+            case("start_us", "kind = \"permutation\""),
+            case("start_us", "kind = \"random\"\nflows = 2\nbytes = 10"),
+            case("start_us", "kind = \"all-to-all\"\nbytes = 10"),
+            case("start_us", "kind = \"fan-out\"\nreceivers = 2\nbytes = 10"),
+            case("start_us", collective),
+            case("gap_us", on_off),
+            case("until_us", &format!("{on_off}\ngap_us = 5.0")),
+            case("until_us", sizes),
+        ];
+        check(cases.as_flattened());
+    }
+}
+
+#[test]
+fn ideal_transports_that_cannot_be_are_refused() {
+    let rates = |last: &str| format!("path_gbps = [{}{last}]", "100.0, ".repeat(15));
+    let case = |key: &'static str, range: &'static str, line: &str| {
+        let text = with(&format!("[transport]\nkind = \"ideal\"\n{line} #!"));
+        [(key, key, text.clone()), (key, range, text)]
+    };
+    let cases = [
+        case("`paths`", "1 to 16", "paths = 0"),
+        case("`paths`", "1 to 16", "paths = 17"),
+        case("`sharing`", "1 or more", "sharing = 0"),
+        case("`path_gbps`", "above 0", &rates("0.0")),
+        case("`path_gbps`", "above 0", &rates("-1.0")),
+        case("`path_gbps`", "above 0", &rates("nan")),
+        case("`path_gbps`", "above 0", &rates("inf")),
+    ];
+    check(cases.as_flattened());
+    let good = format!(
+        "[transport]\nkind = \"ideal\"\npaths = 16\n{}",
+        rates("0.1")
+    );
+    assert_eq!(message(&with(&good)), None);
+}
+
+#[test]
+fn traces_that_cannot_be_are_refused() {
+    let trace = |rest: &str| {
+        sending(&format!(
+            "kind = \"trace\"\ngroups = \"groups.json\"\n{rest}"
+        ))
+    };
+    check(&[
+        (
+            "lengths",
+            "`traffic.ranks` is 1 ranks for 2 files",
+            trace("files = [\"a\", \"b\"]\nstage_ranks = 2\nranks = [0] #!"),
+        ),
+        (
+            "no files",
+            "`traffic.files`",
+            trace("ranks = []\nstage_ranks = 2\nfiles = [] #!"),
+        ),
+        (
+            "stage ranks",
+            "`traffic.stage_ranks`",
+            trace("ranks = [4294967295]\nfiles = [\"a\"]\nstage_ranks = 0 #!"),
+        ),
+        (
+            "shrink",
+            "`traffic.shrink`",
+            trace("files = [\"a\"]\nranks = [0]\nstage_ranks = 2\nshrink = 0 #!"),
+        ),
+    ]);
+    let text =
+        trace("files = [\"a\"]\nranks = [0]\nstage_ranks = 2").replace("json\"", "json\" #!");
+    check(&[("groups", "`traffic.groups`", text)]);
+}
+
 /// A scenario whose traffic is `traffic`, with `text` as the file that it names, `name`.
 fn message_about(name: &str, text: &str, traffic: &str) -> (String, PathBuf) {
     let folder = tempfile::tempdir().expect("folder");
@@ -266,6 +461,15 @@ fn a_files_fault_is_told_with_its_own_line() {
     let place = format!("{}:4: ", file.display());
     assert!(
         message.contains(&place) && message.contains("node 4"),
+        "{message}"
+    );
+    // More hosts than the topology has, which the file cannot know.
+    let text =
+        "Nodes 16\nConnections 2\n# far\n0->9 id 1 start 0 size 1000\n0->1 id 2 start 0 size 1\n";
+    let (message, file) = message_about("few.cm", text, traffic);
+    let place = format!("{}:4: ", file.display());
+    assert!(
+        message.contains(&place) && message.contains("host 9") && message.contains("hosts 0 to 3"),
         "{message}"
     );
 }
@@ -301,6 +505,16 @@ fn crossing(more: &str, bytes: u64) -> Simulation {
     let mut sim = Simulation::new(setup);
     sim.run_until(scenario.duration, u64::MAX);
     sim
+}
+
+#[test]
+fn a_run_of_no_events_changes_nothing() {
+    let scenario = Scenario::parse(Path::new("x.toml"), &with("")).expect("good");
+    let mut sim = Simulation::new(scenario.setup(3).expect("good"));
+    assert!(sim.run_until(scenario.duration, 0));
+    assert_eq!(sim.metrics().packets, 0);
+    assert!(!sim.run_until(scenario.duration, u64::MAX));
+    assert_delivered_once(&sim);
 }
 
 /// Every flow got every packet, and none twice.

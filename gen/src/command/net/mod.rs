@@ -6,6 +6,7 @@ mod bench;
 mod fidelity;
 mod fig;
 mod run;
+mod sweep;
 
 use super::CommandError;
 use clap::{Args, Subcommand};
@@ -19,8 +20,10 @@ pub struct Net {
 
 #[derive(Subcommand)]
 enum NetCommand {
-    /// Run a scenario, once or for many seeds.
+    /// Run a scenario.
     Run(run::NetRun),
+    /// Run a scenario for many seeds.
+    Sweep(sweep::NetSweep),
     /// Make a figure of the paper.
     Fig(fig::NetFig),
     /// Make every figure, and a report.
@@ -39,6 +42,7 @@ impl Net {
     pub fn run(self) -> Result<(), CommandError> {
         match self.command {
             NetCommand::Run(c) => c.run(),
+            NetCommand::Sweep(c) => c.run(),
             NetCommand::Fig(c) => c.run(),
             NetCommand::All(c) => c.run(),
             NetCommand::Bench(c) => c.run(),

@@ -24,6 +24,9 @@ pub struct NetRun {
     /// Seed of flows, hashes and chance; random by default.
     #[arg(long)]
     seed: Option<u64>,
+    /// Capture what a port sends (`rondo net ports` lists them) as DIR/PORT.pcap; needs -o. Repeatable.
+    #[arg(long, value_name = "PORT", requires = "output")]
+    pcap: Vec<String>,
     /// Leave out what depends on the machine (time, memory): equal seeds give equal bytes.
     #[arg(long)]
     reproducible: bool,
@@ -42,6 +45,7 @@ impl NetRun {
         let seed = seed_or_random(self.seed);
         watch_for_interrupt();
         let mut simulation = Simulation::new(scenario.setup(seed)?);
+        self.open_captures(&mut simulation)?;
         let bar = progress_bar(to_us(scenario.duration) as u64, &scenario.name);
         let started = ThreadTime::now();
         let whole = run(&mut simulation, scenario.duration, &mut |now, packets| {
@@ -55,6 +59,9 @@ impl NetRun {
             return Err(CommandError::Interrupted);
         }
         let seconds = started.elapsed().as_secs_f64().max(1e-9);
+        simulation
+            .finish_captures()
+            .map_err(|e| CommandError::Failed(e.to_string()))?;
         let cost = Cost {
             cpu_seconds: seconds,
             packets_per_cpu_second: simulation.metrics().packets as f64 / seconds,
@@ -76,6 +83,31 @@ impl NetRun {
     }
 }
 
+impl NetRun {
+    fn open_captures(&self, simulation: &mut Simulation) -> Result<(), CommandError> {
+        let (Some(folder), false) = (&self.output, self.pcap.is_empty()) else {
+            return Ok(());
+        };
+        std::fs::create_dir_all(folder).map_err(|source| CommandError::File {
+            path: folder.clone(),
+            source,
+        })?;
+        for name in &self.pcap {
+            let Some(port) = simulation.fabric().port_by_name(name) else {
+                return Err(CommandError::Failed(format!(
+                    "--pcap: there is no port `{name}`; `rondo net ports {}` lists them",
+                    self.scenario.display()
+                )));
+            };
+            let path = folder.join(format!("{}.pcap", name.replace(['>', '#'], "-")));
+            simulation
+                .capture_port(port, &path)
+                .map_err(|e| CommandError::Failed(e.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
 /// Writes the report, without what depends on the machine, and the samples.
 fn write(folder: &Path, report: &NetReport, figure: Option<&Figure>) -> Result<(), CommandError> {
     let file = |path: &Path| {
@@ -93,10 +125,22 @@ fn write(folder: &Path, report: &NetReport, figure: Option<&Figure>) -> Result<(
         cost: None,
         ..report.clone()
     };
-    let json = folder.join("report.json");
-    let text = serde_json::to_string_pretty(&report).map_err(std::io::Error::other);
-    text.and_then(|t| std::fs::write(&json, t + "\n"))
-        .map_err(file(&json))
+    report_file(&folder.join("report.json"), &report)
+}
+
+/// Writes a report aside and renames it: nothing half-written.
+pub fn report_file(path: &Path, report: &NetReport) -> Result<(), CommandError> {
+    let write = || {
+        let text = serde_json::to_string_pretty(report).map_err(std::io::Error::other)?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let file = tempfile::NamedTempFile::new_in(folder)?;
+        std::fs::write(file.path(), text + "\n")?;
+        file.persist(path).map_err(|e| e.error)
+    };
+    write().map(|_| ()).map_err(|source| CommandError::File {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn table(r: &NetReport) -> String {

@@ -36,12 +36,22 @@ impl Place {
     /// whose keys depend on their `kind` the parser knows no more than where they start.
     fn narrowed(self, text: &str, message: &str) -> Self {
         let is_key = message.starts_with("unknown field");
-        if !is_key && !["unknown variant", "invalid"].iter().any(|m| message.starts_with(m)) {
+        if !is_key
+            && !["unknown variant", "invalid"]
+                .iter()
+                .any(|m| message.starts_with(m))
+        {
             return self;
         }
         let name = first_quoted(message);
         let mut lines = table(text, self.line.saturating_sub(1));
-        let found = lines.find(|(_, l)| if is_key { sets(l, name) } else { holds(l, name) });
+        let found = lines.find(|(_, l)| {
+            if is_key {
+                sets(l, name)
+            } else {
+                holds(l, name)
+            }
+        });
         Self {
             line: found.map_or(self.line, |(i, _)| i + 1),
             ..self
@@ -102,13 +112,14 @@ fn is_word(c: char) -> bool {
 
 /// Whether `line` gives `key` a value, in an inline table or at the end of a dotted key too.
 fn sets(line: &str, key: &str) -> bool {
-    let ends = |rest: &str| {
-        let rest = rest.trim_start_matches(['"', '\'']).trim_start();
-        rest.starts_with(['=', '.'])
+    let is_set = |(at, _): (usize, &str)| {
+        let (before, after) = (&line[..at], &line[at + key.len()..]);
+        let after = after.trim_start_matches(['"', '\'']).trim_start();
+        // A dot after the key is no file name's only if no value has begun.
+        let is_dotted = after.starts_with('.') && !before.contains('=');
+        !before.ends_with(is_word) && (after.starts_with('=') || is_dotted)
     };
-    let mut found = line.match_indices(key);
-    !key.is_empty()
-        && found.any(|(at, _)| !line[..at].ends_with(is_word) && ends(&line[at + key.len()..]))
+    !key.is_empty() && line.match_indices(key).any(is_set)
 }
 
 /// Whether `value` is among the values on `line`.
@@ -176,11 +187,48 @@ pub enum ScenarioError {
 impl ScenarioError {
     pub(crate) fn syntax(path: &Path, text: &str, e: &toml::de::Error) -> Self {
         let start = e.span().map_or(0, |s| s.start);
+        Self::syntax_in(Place::of_byte(path, text, start), text, e)
+    }
+
+    /// The same of a table that starts at `place` and was read by itself.
+    pub(crate) fn syntax_in(place: Place, text: &str, e: &toml::de::Error) -> Self {
         let lines: Vec<&str> = e.message().lines().map(str::trim).collect();
         let message = lines.join(" ").trim_end().to_owned();
         Self::Syntax {
-            place: Place::of_byte(path, text, start).narrowed(text, &message),
+            place: place.narrowed(text, &message),
             message,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "name = \"a\" # k = 0\n[t]\nfile = \"k.cm\"\n[[u]]\nrows = [\n  [0, 1],\n  [2]\n]\n\
+                        k = 1\n[u.v]\nw = { k = 2, n = 3 }\n[[u]]\n\"k\" = 4\n[x]\ny.z = 5\nk = 6\n";
+
+    fn line(header: &str, nth: usize, key: &str) -> usize {
+        Place::of_key(Path::new("x"), TEXT, header, nth, key).line
+    }
+
+    #[test]
+    fn a_key_is_found_in_its_own_table_only() {
+        assert_eq!((line("", 0, "name"), line("", 0, "k")), (1, 1));
+        assert_eq!((line("[t]", 0, "file"), line("[t]", 0, "k")), (3, 2));
+        assert_eq!((line("[[u]]", 0, "k"), line("[[u]]", 0, "n")), (9, 11));
+        assert_eq!((line("[[u]]", 1, "k"), line("[[u]]", 1, "n")), (13, 12));
+        assert_eq!((line("[y]", 0, "z"), line("[y]", 0, "a")), (15, 15));
+    }
+
+    #[test]
+    fn what_a_message_quotes_first_is_found() {
+        assert_eq!(first_quoted("unknown field `a`, expected `b`"), "a");
+        assert_eq!(
+            first_quoted("invalid type: string \"a\", expected u32"),
+            "a"
+        );
+        assert_eq!((first_quoted("none"), first_quoted("open `")), ("", ""));
+        assert!(holds("k = -4", "-4") && !holds("k = -4", "4") && !holds("[t]", "t"));
     }
 }

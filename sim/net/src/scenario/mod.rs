@@ -37,7 +37,8 @@ struct File {
     nic: NicConfig,
     #[serde(default)]
     transport: TransportConfig,
-    traffic: Vec<Traffic>,
+    /// Read one by one: the parser does not tell which of an array's tables is wrong.
+    traffic: Vec<toml::Table>,
     #[serde(default)]
     event: Vec<EventConfig>,
     #[serde(default)]
@@ -167,7 +168,14 @@ impl Scenario {
     /// As [`Scenario::load`].
     pub fn parse(path: &Path, text: &str) -> Result<Self, ScenarioError> {
         let file: File = toml::from_str(text).map_err(|e| ScenarioError::syntax(path, text, &e))?;
-        check_file(path, text, &file)?;
+        let tables = file.traffic.iter().cloned().enumerate();
+        let traffic: Vec<Traffic> = tables
+            .map(|(i, table)| {
+                let place = Place::of_key(path, text, "[[traffic]]", i, "");
+                Traffic::try_from(table).map_err(|e| ScenarioError::syntax_in(place, text, &e))
+            })
+            .collect::<Result<_, _>>()?;
+        check_file(path, text, &file, &traffic)?;
         let scenario = Self {
             name: file.name,
             duration: from_us(file.duration_us),
@@ -177,7 +185,7 @@ impl Scenario {
             switch: file.switch,
             nic: file.nic,
             transport: file.transport,
-            traffic: file.traffic,
+            traffic,
             events: file.event,
             measure: file.measure,
             folder: path.parent().map(Path::to_owned).unwrap_or_default(),
@@ -403,7 +411,12 @@ fn port_examples(fabric: &Fabric) -> String {
     format!("a port of this topology, such as {}", names.join(", "))
 }
 
-fn check_file(path: &Path, text: &str, file: &File) -> Result<(), ScenarioError> {
+fn check_file(
+    path: &Path,
+    text: &str,
+    file: &File,
+    traffic: &[Traffic],
+) -> Result<(), ScenarioError> {
     let bad_at = |header: &str, nth: usize, key: &str, value: String, wanted: &str| {
         Err(ScenarioError::Value {
             place: Place::of_key(path, text, header, nth, key),
@@ -426,7 +439,7 @@ fn check_file(path: &Path, text: &str, file: &File) -> Result<(), ScenarioError>
     if file.first_psn >= 1 << 24 {
         return bad("", "first_psn", file.first_psn.to_string(), "below 2^24");
     }
-    if file.traffic.is_empty() {
+    if traffic.is_empty() {
         let wanted = "at least one [[traffic]] table";
         return bad("", "traffic", "empty".into(), wanted);
     }
@@ -470,7 +483,7 @@ fn check_file(path: &Path, text: &str, file: &File) -> Result<(), ScenarioError>
             .or_else(|e| bad_at(header, nth, e.key, e.value, e.wanted))
     };
     checked(&file.transport, "[transport]", 0)?;
-    for (i, t) in file.traffic.iter().enumerate() {
+    for (i, t) in traffic.iter().enumerate() {
         if let Some(c) = &t.transport {
             checked(c, "[[traffic]]", i)?;
         }

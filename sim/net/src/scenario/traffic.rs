@@ -365,6 +365,9 @@ impl Traffic {
             Pattern::OnOff { gap_us, .. } if from_us(*gap_us) == 0 => {
                 bad("gap_us", gap_us.to_string(), "1e-6 to 1e9 us")
             }
+            Pattern::Trace { files, .. } if files.is_empty() => {
+                bad("files", "empty".into(), "one file or more")
+            }
             Pattern::Trace { files, ranks, .. } if files.len() != ranks.len() => bad(
                 "ranks",
                 format!("{} ranks for {} files", ranks.len(), files.len()),
