@@ -83,7 +83,8 @@ impl Simulation {
         let owner = port.owner as usize;
         if class > 0 {
             let queued = port.queued(class) + bytes;
-            let free = self.switch.buffer_bytes - self.switches[owner].used;
+            let used = self.switches[owner].used;
+            let free = self.switch.buffer_bytes.saturating_sub(used);
             let dynamic = (free as f64 * self.switch.dynamic_alpha) as u64;
             let cause = if class == 2 {
                 let limit = self.switch.probe_queue_packets * u32::from(self.packet.wire_bytes());
@@ -91,7 +92,8 @@ impl Simulation {
             } else if queued > self.switch.data_queue_bytes {
                 Some(Drop::QueueFull)
             } else {
-                (u64::from(queued) > dynamic).then_some(Drop::SharedBuffer)
+                let full = u64::from(bytes) > free || u64::from(queued) > dynamic;
+                full.then_some(Drop::SharedBuffer)
             };
             if let Some(cause) = cause {
                 return self.discard(id, cause);
@@ -212,15 +214,23 @@ impl Simulation {
 
     /// A port went down or came up: what waits in it is lost, or goes on.
     pub(crate) fn port_changed(&mut self, at: u32) {
-        if self.ports[at as usize].up {
+        let port = &mut self.ports[at as usize];
+        if port.up {
+            if port.is_host {
+                let host = port.owner;
+                self.kick(host);
+            }
             return;
         }
         while let Some(id) = self.ports[at as usize].pop(&self.arena) {
-            let owner = self.ports[at as usize].owner as usize;
-            let bytes = u32::from(self.arena[id].bytes);
-            self.switches[owner].used -= u64::from(bytes);
-            if self.switch.pfc {
-                self.pfc_left(id, bytes);
+            let port = &self.ports[at as usize];
+            if !port.is_host {
+                let owner = port.owner as usize;
+                let bytes = u32::from(self.arena[id].bytes);
+                self.switches[owner].used -= u64::from(bytes);
+                if self.switch.pfc {
+                    self.pfc_left(id, bytes);
+                }
             }
             self.discard(id, Drop::LinkDown);
         }

@@ -461,6 +461,14 @@ fn check_file(
         let value = s.dynamic_alpha.to_string();
         return bad("[switch]", "dynamic_alpha", value, "above 0, at most 1000");
     }
+    if s.buffer_bytes < 10_000 {
+        let value = s.buffer_bytes.to_string();
+        return bad("[switch]", "buffer_bytes", value, "10000 or more");
+    }
+    if s.pfc_xon_bytes > s.pfc_xoff_bytes {
+        let value = s.pfc_xon_bytes.to_string();
+        return bad("[switch]", "pfc_xon_bytes", value, "at most pfc_xoff_bytes");
+    }
     if s.data_queue_bytes < 10_000 {
         let value = s.data_queue_bytes.to_string();
         return bad("[switch]", "data_queue_bytes", value, "10000 or more");

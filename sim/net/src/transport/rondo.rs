@@ -142,6 +142,12 @@ impl RondoConfig {
                 "above 0, at most 1000",
             );
         }
+        if !(1..=1_000).contains(&self.timeout_rtts) {
+            return bad("timeout_rtts", self.timeout_rtts.into(), "1 to 1000 RTTs");
+        }
+        if !(0.0..=16.0).contains(&self.dead_band_share) {
+            return bad("dead_band_share", self.dead_band_share, "0 to 16");
+        }
         if !(0.0..=1_000.0).contains(&self.dead_band_packets) {
             return bad("dead_band_packets", self.dead_band_packets, "0 to 1000");
         }
