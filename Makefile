@@ -37,6 +37,7 @@ lint: setup
 bench: build
 	$(RONDO) bench --block sender --paths 4 --seed $(SEED)
 	$(RONDO) net bench --seed $(SEED)
+	$(CARGO) bench --locked -p rondo-net --bench queues
 
 # Hours-long confidence, not part of CI: every shape, long runs, planted bugs.
 soak: build

@@ -126,7 +126,7 @@ impl Run {
             return Err(CommandError::Interrupted);
         }
         let plots = plot::draw_all(&folder, &scenario.name, &runs.iter().collect::<Vec<_>>())
-            .map_err(CommandError::Failed)?;
+            .map_err(|e| CommandError::Failed(e.to_string()))?;
         let main = runs.remove(0);
         let report = Report {
             scenario: scenario.name.clone(),
