@@ -113,6 +113,41 @@ fn a_sweep_goes_on_where_it_was() {
     assert_eq!(before, after);
 }
 
+/// A report of the same name and seed but of other traffic is not taken for this one's; a flow that is
+/// stopped before it starts never does, and says nothing about completion times.
+#[test]
+fn a_changed_scenario_is_run_again() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let file = dir.path().join("pair.toml");
+    let text = |bytes: &str, stop: &str| {
+        format!(
+            "name = \"pair\"\nduration_us = 1000.0\n[topology]\nkind = \"dumbbell\"\nleft = 2\n\
+             right = 2\n[[traffic]]\nkind = \"pairs\"\npairs = [[0, 2], [1, 3]]\n\
+             stagger_us = 200.0\n{bytes}{stop}"
+        )
+    };
+    let out = dir.path().join("out").display().to_string();
+    let name = file.display().to_string();
+    let sweep = |contents: &str| {
+        std::fs::write(&file, contents).expect("written");
+        json(&[
+            "sweep", &name, "--seeds", "2", "--seed", "1", "-o", &out, "--json",
+        ])
+    };
+    let small = text("bytes = 100_000\n", "");
+    assert_eq!(sweep(&small)["made_before"], 0);
+    assert_eq!(sweep(&small)["made_before"], 2);
+    assert_eq!(sweep(&text("bytes = 200_000\n", ""))["made_before"], 0);
+    std::fs::write(&file, text("", "stop_us = 100.0\n")).expect("written");
+    let r = json(&["run", &name, "--seed", "1", "--json"]);
+    assert_eq!(r["flows_stopped"], 2);
+    assert_eq!(r["flows_completed"], 0);
+    assert!(r["jct_us"].is_null() && r["fct_us"]["p50"].is_null(), "{r}");
+    // Only the first one sent, for 100 us at 100 Gbps at most.
+    let packets = r["packets_delivered"].as_u64().expect("a count");
+    assert!((100..1_300).contains(&packets), "{packets}");
+}
+
 #[test]
 fn figures_meet_their_targets() {
     let dir = tempfile::tempdir().expect("a temporary folder");

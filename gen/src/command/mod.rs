@@ -157,3 +157,38 @@ pub fn print_text(text: &str) -> Result<(), CommandError> {
             source,
         })
 }
+
+/// Writes `text` aside and renames it to `path`: nothing half-written, permissions as the user's umask
+/// says.
+///
+/// # Errors
+/// [`CommandError::File`] names `path`.
+pub fn write_whole(path: &std::path::Path, text: &str) -> Result<(), CommandError> {
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+    let write = || {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let mut file = tempfile::Builder::new()
+            .permissions(std::fs::Permissions::from_mode(0o666))
+            .tempfile_in(folder.unwrap_or(std::path::Path::new(".")))?;
+        file.write_all(text.as_bytes())?;
+        file.persist(path).map_err(|e| e.error)
+    };
+    write().map(|_| ()).map_err(|source| CommandError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Makes `folder` and sees that files can be written there: better now than after a long run.
+///
+/// # Errors
+/// [`CommandError::File`] names `folder`.
+pub fn writable(folder: &std::path::Path) -> Result<(), CommandError> {
+    std::fs::create_dir_all(folder)
+        .and_then(|()| tempfile::tempfile_in(folder).map(|_| ()))
+        .map_err(|source| CommandError::File {
+            path: folder.to_owned(),
+            source,
+        })
+}

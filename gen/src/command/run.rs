@@ -1,7 +1,7 @@
 //! `rondo run`: a scenario in closed loop, the RTL making every decision.
 
 use super::long_run::{interrupted, progress_bar, seed_or_random, watch_for_interrupt};
-use super::{print_json, print_text, CommandError};
+use super::{print_json, print_text, writable, write_whole, CommandError};
 use clap::{Args, ValueEnum};
 use rondo::cosim::verilog;
 use rondo::plot;
@@ -86,15 +86,7 @@ impl Run {
             .output
             .clone()
             .unwrap_or_else(|| PathBuf::from("out").join(&scenario.name));
-        std::fs::create_dir_all(&folder).map_err(|source| CommandError::File {
-            path: folder.clone(),
-            source,
-        })?;
-        // Better now than after the run.
-        tempfile::tempfile_in(&folder).map_err(|source| CommandError::File {
-            path: folder.clone(),
-            source,
-        })?;
+        writable(&folder)?;
         let seed = seed_or_random(self.seed);
         watch_for_interrupt();
         let (sender, receiver) = (
@@ -143,9 +135,14 @@ impl Run {
 
     fn finish(&self, report: &Report, folder: &std::path::Path) -> Result<(), CommandError> {
         let path = folder.join("report.json");
-        let text = serde_json::to_string_pretty(report).map_err(std::io::Error::other);
-        text.and_then(|t| std::fs::write(&path, t + "\n"))
-            .map_err(|source| CommandError::File { path, source })?;
+        let text = serde_json::to_string_pretty(report)
+            .map_err(|e| CommandError::Failed(format!("{}: {e}", path.display())))?;
+        write_whole(
+            &path,
+            &(text
+                + "
+"),
+        )?;
         if self.json {
             print_json(report)?;
         } else {

@@ -44,6 +44,8 @@ pub struct Flow {
     pub packets: u64,
     /// Packets delivered in order.
     pub in_order: u64,
+    /// It was told to stop: its end says nothing about a completion time.
+    pub stopped: bool,
     /// Retransmissions of packets that had arrived.
     pub spurious: u64,
     /// What its sender counted.
@@ -101,6 +103,7 @@ impl Simulation {
             arrived_bytes: 0,
             packets: plan.bytes.div_ceil(payload),
             in_order: 0,
+            stopped: false,
             spurious: 0,
             counters: SenderCounters::default(),
             sender: None,
@@ -122,6 +125,9 @@ impl Simulation {
 
     /// Flow `index` starts.
     pub(crate) fn start(&mut self, index: u32) {
+        if self.flows[index as usize].stopped {
+            return;
+        }
         let plan = self.flows[index as usize].plan;
         let transport = self.transports[usize::from(plan.transport)].clone();
         let paths = transport.paths();
@@ -266,9 +272,16 @@ impl Simulation {
     /// Flow `index` has nothing new to send from now on; it is delivered when what was sent is.
     pub(crate) fn stop_flow(&mut self, index: u32) {
         let flow = &mut self.flows[index as usize];
+        if flow.started == NEVER && !flow.stopped {
+            // It never starts, and nothing waits for it.
+            flow.stopped = true;
+            self.unfinished -= 1;
+            return;
+        }
         let Some(sender) = &mut flow.sender else {
             return;
         };
+        flow.stopped = true;
         flow.packets = sender.stop();
         let end = (flow.packets & 0xff_ffff) as u32;
         flow.end_psn = Psn::new(self.first_psn).plus(end).value();

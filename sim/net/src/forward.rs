@@ -284,10 +284,14 @@ impl Simulation {
         }
         let (mut least, mut most) = (u32::MAX, 0);
         for &p in &self.fabric.groups[group as usize] {
-            let queued = self.ports[p as usize].queued(1);
+            let port = &self.ports[p as usize];
+            if !port.up {
+                continue;
+            }
+            let queued = port.queued(1);
             least = least.min(queued);
             most = most.max(queued);
         }
-        self.recorder.compare(self.now, most - least);
+        self.recorder.compare(most.saturating_sub(least));
     }
 }

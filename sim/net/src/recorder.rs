@@ -54,7 +54,7 @@ impl Recorder {
     }
 
     #[inline]
-    pub(crate) fn compare(&mut self, _now: Ps, difference: u32) {
+    pub(crate) fn compare(&mut self, difference: u32) {
         self.interpath_max = self.interpath_max.max(difference);
         self.interpath = self.interpath.max(difference);
     }

@@ -1,6 +1,7 @@
 //! The report of a run.
 
 use crate::fabric::Node;
+use crate::flows::Flow;
 use crate::metrics::{jain, Spread, CAUSES};
 use crate::simulation::Simulation;
 use crate::time::{to_us, Ps, NEVER};
@@ -81,14 +82,19 @@ pub struct NetReport {
     pub scenario: String,
     /// Seed.
     pub seed: u64,
+    /// Hash of the scenario, its flows and the simulator's version, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
     /// Hosts.
     pub hosts: u32,
     /// Simulated time, us.
     pub duration_us: f64,
     /// Flows, and how many of them were delivered whole.
     pub flows: u64,
-    /// Delivered whole.
+    /// Delivered whole, those that were stopped not counted.
     pub flows_completed: u64,
+    /// Stopped by the scenario.
+    pub flows_stopped: u64,
     /// Data packets delivered, each once.
     pub packets_delivered: u64,
     /// Their payload.
@@ -99,7 +105,8 @@ pub struct NetReport {
     pub fct_us: Completion,
     /// Completion time over the ideal at line rate.
     pub slowdown: Completion,
-    /// When the last flow of all was delivered, from the first one's start.
+    /// When the last flow of all was delivered, from the first one's start; null while flows are
+    /// missing.
     pub jct_us: f64,
     /// Payload rate of all flows while the run lasted.
     pub goodput_gbps: f64,
@@ -133,11 +140,15 @@ pub struct NetReport {
     pub cost: Option<Cost>,
 }
 
+/// Percentiles; not a number (null in JSON) when there is no value.
 fn completion(mut values: Vec<f64>) -> Completion {
     values.sort_by(f64::total_cmp);
     let at = |share: f64| {
         let rank = (values.len() as f64 * share).ceil() as usize;
-        values.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+        values
+            .get(rank.saturating_sub(1))
+            .copied()
+            .unwrap_or(f64::NAN)
     };
     Completion {
         p50: at(0.5),
@@ -152,11 +163,14 @@ impl NetReport {
     pub fn of(s: &Simulation, scenario: &str, cost: Option<Cost>) -> Self {
         let m = s.metrics();
         let started: Vec<_> = s.flows().iter().filter(|f| f.started != NEVER).collect();
-        let done: Vec<_> = started.iter().filter(|f| f.finished != NEVER).collect();
+        let whole = |f: &&&Flow| f.finished != NEVER && !f.stopped;
+        let done: Vec<_> = started.iter().filter(whole).collect();
+        let stopped = s.flows().iter().filter(|f| f.stopped).count();
         let first = started.iter().map(|f| f.started).min().unwrap_or(0);
         let last = done.iter().map(|f| f.finished).max().unwrap_or(0);
-        let end = if s.unfinished() == 0 { last } else { s.now() };
-        let fct = |f: &&&crate::flows::Flow| to_us(f.finished - f.started);
+        let all = done.len() + stopped == s.flows().len();
+        let end = if all && last > 0 { last } else { s.now() };
+        let fct = |f: &&&Flow| to_us(f.finished - f.started);
         let mut counters = m.senders;
         counters.add(&s.open_counters());
         let rates: Vec<f64> = started
@@ -167,10 +181,12 @@ impl NetReport {
         Self {
             scenario: scenario.into(),
             seed: s.seed,
+            fingerprint: None,
             hosts: s.fabric().hosts,
             duration_us: to_us(s.now()),
             flows: s.flows().len() as u64,
             flows_completed: done.len() as u64,
+            flows_stopped: stopped as u64,
             packets_delivered: m.packets,
             bytes_delivered: m.payload_bytes,
             events: s.events(),
@@ -180,7 +196,11 @@ impl NetReport {
                     .map(|f| (f.finished - f.started) as f64 / f.ideal.max(1) as f64)
                     .collect(),
             ),
-            jct_us: to_us(last.saturating_sub(first)),
+            jct_us: if all && !done.is_empty() {
+                to_us(last.saturating_sub(first))
+            } else {
+                f64::NAN
+            },
             goodput_gbps: gbps(m.payload_bytes, end - first),
             ood: m.ood.spread(),
             out_of_order_share: m.ood.above_zero() as f64 / m.ood.total().max(1) as f64,

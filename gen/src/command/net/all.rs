@@ -2,7 +2,7 @@
 
 use super::fig::write;
 use crate::command::long_run::{interrupted, seed_or_random, watch_for_interrupt};
-use crate::command::{print_json, print_text, CommandError};
+use crate::command::{print_json, print_text, writable, write_whole, CommandError};
 use clap::Args;
 use rondo_net::figures::{make, Context, FigureError, FigureReport, FIGURES};
 use rondo_net::scenario::Scenario;
@@ -47,6 +47,7 @@ struct Report {
 impl NetAll {
     /// Makes and prints.
     pub fn run(self) -> Result<(), CommandError> {
+        writable(&self.output)?;
         let seed = seed_or_random(self.seed);
         watch_for_interrupt();
         let bar = indicatif::ProgressBar::new(FIGURES.len() as u64);
@@ -69,7 +70,9 @@ impl NetAll {
             let report = match self.already(&marker, number, seed) {
                 Some(ok) => {
                     figures.push(Made { figure: number, ok });
-                    let _ = writeln!(text, "\nFigure {number}: made before, {}", verdict(ok));
+                    let table = folder.join("table.txt");
+                    let table = std::fs::read_to_string(&table).unwrap_or_default();
+                    let _ = write!(text, "\nFigure {number}, {}\n{table}", verdict(ok));
                     bar.inc(1);
                     continue;
                 }
@@ -89,10 +92,7 @@ impl NetAll {
         }
         bar.finish_and_clear();
         let path = self.output.join("report.txt");
-        std::fs::write(&path, &text).map_err(|source| CommandError::File {
-            path: path.clone(),
-            source,
-        })?;
+        write_whole(&path, &text)?;
         let report = Report {
             seed,
             quick: self.quick,
@@ -119,7 +119,8 @@ impl NetAll {
         let same = value["figure"] == number
             && value["seed"] == seed
             && value["quick"] == self.quick
-            && value["version"] == env!("CARGO_PKG_VERSION");
+            && value["version"] == env!("CARGO_PKG_VERSION")
+            && serde_json::to_value(RondoConfig::default()).is_ok_and(|c| value["rondo"] == c);
         same.then(|| value["ok"].as_bool()).flatten()
     }
 }

@@ -1,7 +1,7 @@
 //! `rondo net fig`: a figure of the paper.
 
 use crate::command::long_run::{interrupted, seed_or_random, watch_for_interrupt};
-use crate::command::{print_json, print_text, CommandError};
+use crate::command::{print_json, print_text, writable, write_whole, CommandError};
 use clap::Args;
 use rondo::chart::draw;
 use rondo_net::figures::{make, Context, FigureError, FigureReport, Verdict};
@@ -51,6 +51,11 @@ impl NetFig {
     /// Makes the figure and prints its values.
     pub fn run(self) -> Result<(), CommandError> {
         let rondo = parameters(&self.set)?;
+        let folder = self
+            .output
+            .clone()
+            .unwrap_or_else(|| PathBuf::from(format!("out/fig{}", self.figure)));
+        writable(&folder)?;
         let seed = seed_or_random(self.seed);
         watch_for_interrupt();
         let spinner = indicatif::ProgressBar::new_spinner();
@@ -71,9 +76,6 @@ impl NetFig {
             other => CommandError::Failed(other.to_string()),
         })?;
         spinner.finish_and_clear();
-        let folder = self
-            .output
-            .unwrap_or_else(|| PathBuf::from(format!("out/fig{}", self.figure)));
         write(&report, &folder)?;
         if self.json {
             print_json(&report)?;
@@ -94,19 +96,16 @@ impl NetFig {
 
 /// Writes plot, values and report into `folder`.
 pub fn write(report: &FigureReport, folder: &Path) -> Result<(), CommandError> {
-    let file = |path: &Path| {
-        let path = path.to_owned();
-        move |source| CommandError::File { path, source }
-    };
-    std::fs::create_dir_all(folder).map_err(file(folder))?;
+    writable(folder)?;
     let svg = folder.join(format!("fig{}.svg", report.figure));
     draw(&report.plot, &svg).map_err(|e| CommandError::Failed(e.to_string()))?;
     let csv = folder.join(format!("fig{}.csv", report.figure));
-    std::fs::write(&csv, report.plot.to_csv()).map_err(file(&csv))?;
+    write_whole(&csv, &report.plot.to_csv())?;
+    write_whole(&folder.join("table.txt"), &rows(report))?;
     let json = folder.join("report.json");
-    let text = serde_json::to_string_pretty(report).map_err(std::io::Error::other);
-    text.and_then(|t| std::fs::write(&json, t + "\n"))
-        .map_err(file(&json))
+    let text = serde_json::to_string_pretty(report)
+        .map_err(|e| CommandError::Failed(format!("{}: {e}", json.display())))?;
+    write_whole(&json, &(text + "\n"))
 }
 
 /// A value with as many digits as help.

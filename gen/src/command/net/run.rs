@@ -1,7 +1,7 @@
 //! `rondo net run`: a scenario, once.
 
 use crate::command::long_run::{interrupted, progress_bar, seed_or_random, watch_for_interrupt};
-use crate::command::{print_json, print_text, CommandError};
+use crate::command::{print_json, print_text, writable, write_whole, CommandError};
 use clap::Args;
 use cpu_time::ThreadTime;
 use rondo::chart::draw;
@@ -42,6 +42,9 @@ impl NetRun {
     /// Runs and prints.
     pub fn run(self) -> Result<(), CommandError> {
         let scenario = Scenario::load(&self.scenario)?;
+        if let Some(folder) = &self.output {
+            writable(folder)?;
+        }
         let seed = seed_or_random(self.seed);
         watch_for_interrupt();
         let mut simulation = Simulation::new(scenario.setup(seed)?);
@@ -88,10 +91,6 @@ impl NetRun {
         let (Some(folder), false) = (&self.output, self.pcap.is_empty()) else {
             return Ok(());
         };
-        std::fs::create_dir_all(folder).map_err(|source| CommandError::File {
-            path: folder.clone(),
-            source,
-        })?;
         for name in &self.pcap {
             let Some(port) = simulation.fabric().port_by_name(name) else {
                 return Err(CommandError::Failed(format!(
@@ -110,16 +109,19 @@ impl NetRun {
 
 /// Writes the report, without what depends on the machine, and the samples.
 fn write(folder: &Path, report: &NetReport, figure: Option<&Figure>) -> Result<(), CommandError> {
-    let file = |path: &Path| {
-        let path = path.to_owned();
-        move |source| CommandError::File { path, source }
-    };
-    std::fs::create_dir_all(folder).map_err(file(folder))?;
-    if let Some(figure) = figure {
-        let svg = folder.join("samples.svg");
-        draw(figure, &svg).map_err(|e| CommandError::Failed(e.to_string()))?;
-        let csv = folder.join("samples.csv");
-        std::fs::write(&csv, figure.to_csv()).map_err(file(&csv))?;
+    let (svg, csv) = (folder.join("samples.svg"), folder.join("samples.csv"));
+    match figure {
+        Some(figure) => {
+            draw(figure, &svg).map_err(|e| CommandError::Failed(e.to_string()))?;
+            write_whole(&csv, &figure.to_csv())?;
+        }
+        // Those of an earlier run would be taken for this one's.
+        None => {
+            for old in [svg, csv].into_iter().filter(|f| f.exists()) {
+                std::fs::remove_file(&old)
+                    .map_err(|source| CommandError::File { path: old, source })?;
+            }
+        }
     }
     let report = NetReport {
         cost: None,
@@ -128,19 +130,20 @@ fn write(folder: &Path, report: &NetReport, figure: Option<&Figure>) -> Result<(
     report_file(&folder.join("report.json"), &report)
 }
 
-/// Writes a report aside and renames it: nothing half-written.
+/// Writes a report.
 pub fn report_file(path: &Path, report: &NetReport) -> Result<(), CommandError> {
-    let write = || {
-        let text = serde_json::to_string_pretty(report).map_err(std::io::Error::other)?;
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let file = tempfile::NamedTempFile::new_in(folder)?;
-        std::fs::write(file.path(), text + "\n")?;
-        file.persist(path).map_err(|e| e.error)
-    };
-    write().map(|_| ()).map_err(|source| CommandError::File {
-        path: path.to_owned(),
-        source,
-    })
+    let text = serde_json::to_string_pretty(report)
+        .map_err(|e| CommandError::Failed(format!("{}: {e}", path.display())))?;
+    write_whole(path, &(text + "\n"))
+}
+
+/// A value, or a dash where there is none.
+fn shown(v: f64) -> String {
+    if v.is_nan() {
+        "-".into()
+    } else {
+        format!("{v:.1}")
+    }
 }
 
 fn table(r: &NetReport) -> String {
@@ -152,8 +155,12 @@ fn table(r: &NetReport) -> String {
     );
     let _ = writeln!(
         t,
-        "FCT us       p50 {:.1}  p99 {:.1}  p99.9 {:.1}  max {:.1}  (slowdown p99 {:.2})",
-        r.fct_us.p50, r.fct_us.p99, r.fct_us.p999, r.fct_us.max, r.slowdown.p99
+        "FCT us       p50 {}  p99 {}  p99.9 {}  max {}  (slowdown p99 {})",
+        shown(r.fct_us.p50),
+        shown(r.fct_us.p99),
+        shown(r.fct_us.p999),
+        shown(r.fct_us.max),
+        shown(r.slowdown.p99)
     );
     let _ = writeln!(
         t,

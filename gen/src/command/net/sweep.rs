@@ -2,7 +2,7 @@
 
 use super::run::report_file;
 use crate::command::long_run::{interrupted, progress_bar, seed_or_random, watch_for_interrupt};
-use crate::command::{print_json, print_text, CommandError};
+use crate::command::{print_json, print_text, writable, CommandError};
 use clap::Args;
 use rayon::prelude::*;
 use rondo_net::report::{run, NetReport};
@@ -36,10 +36,11 @@ pub struct NetSweep {
     json: bool,
 }
 
-/// A figure over the runs.
+/// A figure over the runs that have it.
 #[derive(Serialize)]
 struct Range {
     name: &'static str,
+    runs: usize,
     min: f64,
     mean: f64,
     max: f64,
@@ -56,7 +57,8 @@ struct Summary {
 }
 
 /// Values of a report that are compared: name and JSON pointer.
-const VALUES: [(&str, &str); 10] = [
+const VALUES: [(&str, &str); 11] = [
+    ("flows_completed", "/flows_completed"),
     ("jct_us", "/jct_us"),
     ("fct_us.p50", "/fct_us/p50"),
     ("fct_us.p99", "/fct_us/p99"),
@@ -75,12 +77,15 @@ impl NetSweep {
         let scenario = Scenario::load(&self.scenario)?;
         let seed = seed_or_random(self.seed);
         watch_for_interrupt();
-        std::fs::create_dir_all(&self.output).map_err(|source| CommandError::File {
-            path: self.output.clone(),
-            source,
-        })?;
+        writable(&self.output)?;
         let bar = progress_bar(self.seeds, &scenario.name);
-        let seeds: Vec<u64> = (0..self.seeds).map(|i| seed.wrapping_add(i)).collect();
+        if seed.checked_add(self.seeds - 1).is_none() {
+            return Err(CommandError::Failed(format!(
+                "--seeds {} from --seed {seed} go beyond 2^64 - 1",
+                self.seeds
+            )));
+        }
+        let seeds: Vec<u64> = (0..self.seeds).map(|i| seed + i).collect();
         let one = |&seed: &u64| {
             let result = self.one(&scenario, seed);
             bar.inc(1);
@@ -107,16 +112,21 @@ impl NetSweep {
     /// The report of `seed`, and whether it was there.
     fn one(&self, scenario: &Scenario, seed: u64) -> Result<(Value, bool), CommandError> {
         let path = self.output.join(format!("seed-{seed}.json"));
-        if let Some(value) = made_before(&path, &scenario.name, seed) {
+        let setup = scenario.setup(seed)?;
+        let fingerprint = scenario.fingerprint(&setup);
+        if let Some(value) = made_before(&path, &fingerprint) {
             return Ok((value, true));
         }
-        let mut simulation = Simulation::new(scenario.setup(seed)?);
+        let mut simulation = Simulation::new(setup);
         if !run(&mut simulation, scenario.duration, &mut |_, _| {
             !interrupted()
         }) {
             return Err(CommandError::Interrupted);
         }
-        let report = NetReport::of(&simulation, &scenario.name, None);
+        let report = NetReport {
+            fingerprint: Some(fingerprint),
+            ..NetReport::of(&simulation, &scenario.name, None)
+        };
         report_file(&path, &report)?;
         let value = serde_json::to_value(&report)
             .map_err(|e| CommandError::Failed(format!("{}: {e}", path.display())))?;
@@ -124,11 +134,11 @@ impl NetSweep {
     }
 }
 
-/// A whole report of the same scenario and seed.
-fn made_before(path: &Path, scenario: &str, seed: u64) -> Option<Value> {
+/// A whole report of the same scenario, flows and seed.
+fn made_before(path: &Path, fingerprint: &str) -> Option<Value> {
     let text = std::fs::read_to_string(path).ok()?;
     let value: Value = serde_json::from_str(&text).ok()?;
-    (value["scenario"] == scenario && value["seed"] == seed).then_some(value)
+    (value["fingerprint"] == fingerprint).then_some(value)
 }
 
 fn range(name: &'static str, at: &str, runs: &[(Value, bool)]) -> Range {
@@ -138,22 +148,23 @@ fn range(name: &'static str, at: &str, runs: &[(Value, bool)]) -> Range {
         .collect();
     Range {
         name,
+        runs: values.len(),
         min: values.iter().copied().fold(f64::INFINITY, f64::min),
-        mean: values.iter().sum::<f64>() / values.len().max(1) as f64,
+        mean: values.iter().sum::<f64>() / values.len() as f64,
         max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
     }
 }
 
 fn table(s: &Summary) -> String {
     let mut t = format!(
-        "{}: {} seeds from {}, {} made before\n{:22} {:>12} {:>12} {:>12}\n",
-        s.scenario, s.seeds, s.seed, s.made_before, "", "min", "mean", "max"
+        "{}: {} seeds from {}, {} made before\n{:22} {:>6} {:>12} {:>12} {:>12}\n",
+        s.scenario, s.seeds, s.seed, s.made_before, "", "runs", "min", "mean", "max"
     );
     for v in &s.values {
         let _ = writeln!(
             t,
-            "{:22} {:>12.3} {:>12.3} {:>12.3}",
-            v.name, v.min, v.mean, v.max
+            "{:22} {:>6} {:>12.3} {:>12.3} {:>12.3}",
+            v.name, v.runs, v.min, v.mean, v.max
         );
     }
     let _ = writeln!(t, "reports: {}", s.folder);

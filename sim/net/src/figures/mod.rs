@@ -126,6 +126,8 @@ pub struct FigureReport {
     pub quick: bool,
     /// Version of the simulator.
     pub version: &'static str,
+    /// Rondo's parameters.
+    pub rondo: RondoConfig,
 }
 
 /// How figures are made.
@@ -181,6 +183,7 @@ pub fn make(number: u32, context: &Context) -> Result<FigureReport, FigureError>
         seed: context.seed,
         quick: context.quick,
         version: env!("CARGO_PKG_VERSION"),
+        rondo: context.rondo,
     })
 }
 

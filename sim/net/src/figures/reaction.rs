@@ -205,6 +205,6 @@ pub fn link_rate(c: &Context) -> Result<Made, FigureError> {
     Ok((
         "Link rate to a quarter and back",
         rows,
-        plot("Four flows", &s, 100.0),
+        plot("Link rate to a quarter and back, four flows", &s, 100.0),
     ))
 }

@@ -206,6 +206,17 @@ impl Scenario {
         })
     }
 
+    /// Hash of everything that a run of `setup` depends on: the file's text, the flows that its files
+    /// and the seed made, and the simulator's version.
+    pub fn fingerprint(&self, setup: &Setup) -> String {
+        use sha2::{Digest, Sha256};
+        let mut hash = Sha256::new();
+        hash.update(env!("CARGO_PKG_VERSION"));
+        hash.update(self.source.as_ref().map_or("", |s| &s.text));
+        hash.update(format!("{:?}{:?}", setup.flows, setup.triggers));
+        hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
+    }
+
     /// The fabric.
     ///
     /// # Errors
@@ -365,12 +376,12 @@ impl Scenario {
                     })?,
             );
         }
-        if !(0.0..=1e9).contains(&m.sample_us) {
+        if m.sample_us != 0.0 && !(0.01..=1e9).contains(&m.sample_us) {
             return Err(ScenarioError::Value {
                 place: self.place("[measure]", 0, "sample_us"),
                 key: "measure.sample_us".into(),
                 value: m.sample_us.to_string(),
-                wanted: "0 (no samples) to 1e9 us".into(),
+                wanted: "0 (no samples), or 0.01 to 1e9 us".into(),
             });
         }
         let mut recorder = Recorder::every(from_us(m.sample_us));
