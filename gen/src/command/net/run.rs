@@ -150,8 +150,17 @@ fn table(r: &NetReport) -> String {
     let mut t = String::new();
     let _ = writeln!(
         t,
-        "{}: {} of {} flows, {} packets in {:.1} us, {:.2} Gbps",
-        r.scenario, r.flows_completed, r.flows, r.packets_delivered, r.duration_us, r.goodput_gbps
+        "{}: {} of {} flows{}, {} packets in {:.1} us, {:.2} Gbps",
+        r.scenario,
+        r.flows_completed,
+        r.flows,
+        match r.flows_stopped {
+            0 => String::new(),
+            n => format!(", {n} stopped"),
+        },
+        r.packets_delivered,
+        r.duration_us,
+        r.goodput_gbps
     );
     let _ = writeln!(
         t,
