@@ -146,6 +146,8 @@ fn a_changed_scenario_is_run_again() {
     // Only the first one sent, for 100 us at 100 Gbps at most.
     let packets = r["packets_delivered"].as_u64().expect("a count");
     assert!((100..1_300).contains(&packets), "{packets}");
+    let share = r["utilisation"].as_f64().expect("a share");
+    assert!(share > 0.0 && share <= 1.0, "{share}");
 }
 
 #[test]

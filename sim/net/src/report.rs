@@ -169,7 +169,12 @@ impl NetReport {
         let first = started.iter().map(|f| f.started).min().unwrap_or(0);
         let last = done.iter().map(|f| f.finished).max().unwrap_or(0);
         let all = done.len() + stopped == s.flows().len();
-        let end = if all && last > 0 { last } else { s.now() };
+        // Stopped flows carried bytes too: the run's rates are over all of them.
+        let ends = started.iter().map(|f| f.finished);
+        let end = match ends.max() {
+            Some(end) if all && end != NEVER => end,
+            _ => s.now(),
+        };
         let fct = |f: &&&Flow| to_us(f.finished - f.started);
         let mut counters = m.senders;
         counters.add(&s.open_counters());
