@@ -201,11 +201,6 @@ impl FlowControl {
         self.updates
     }
 
-    /// Data packets in flight on `path`.
-    pub fn in_flight(&self, path: usize) -> u16 {
-        self.paths[path].in_flight
-    }
-
     /// The latest forward-delay estimate of `path`, ns, on the two hosts' clocks.
     pub fn forward_ns(&self, path: usize) -> u32 {
         self.paths[path].delays.forward_ns()

@@ -4,6 +4,24 @@ use crate::deficit::{room, INITIAL_WINDOW, MAX_PATHS};
 use crate::psn::Psn;
 use crate::tracker::{sending_bound, ArrivalWindow, Verdict};
 
+/// Whose turn it is among a flow's paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turn(usize);
+
+impl Turn {
+    /// The path whose turn it is, if it is open; then it is the next one's of `paths`. A closed path
+    /// is waited for.
+    #[inline]
+    pub fn take(&mut self, paths: usize, is_open: impl Fn(usize) -> bool) -> Option<usize> {
+        let path = self.0;
+        if !is_open(path) {
+            return None;
+        }
+        self.0 = (path + 1) % paths;
+        Some(path)
+    }
+}
+
 /// A flow's sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundRobin {
@@ -11,7 +29,7 @@ pub struct RoundRobin {
     window: u32,
     windows: [u16; MAX_PATHS],
     in_flight: [u16; MAX_PATHS],
-    turn: usize,
+    turn: Turn,
     next: Psn,
     acknowledged: ArrivalWindow,
 }
@@ -24,7 +42,7 @@ impl RoundRobin {
             window: window as u32,
             windows: [INITIAL_WINDOW; MAX_PATHS],
             in_flight: [0; MAX_PATHS],
-            turn: 0,
+            turn: Turn::default(),
             next: first,
             acknowledged: ArrivalWindow::new(window / 64, first),
         }
@@ -39,17 +57,17 @@ impl RoundRobin {
     /// PSN window is full. There is always more to send.
     #[inline]
     pub fn send(&mut self) -> Option<(usize, Psn)> {
-        let path = self.turn;
         let una = self.acknowledged.expected();
         let bound = sending_bound(una.plus(2 * self.window), una, self.window);
-        let open = room(self.windows[path], self.in_flight[path], 0) > 0;
-        if !open || !self.next.is_before(bound) {
+        if !self.next.is_before(bound) {
             return None;
         }
+        let (windows, in_flight) = (&self.windows, &self.in_flight);
+        let is_open = |p: usize| room(windows[p], in_flight[p], 0) > 0;
+        let path = self.turn.take(self.paths, is_open)?;
         let psn = self.next;
         self.in_flight[path] += 1;
         self.next = psn.plus(1);
-        self.turn = (path + 1) % self.paths;
         Some((path, psn))
     }
 

@@ -4,10 +4,12 @@
 //! packets. Unlike Rondo's own models they compute in `f64`, as nothing of them is ever hardware;
 //! only basic operations are used, so that a run gives the same bits everywhere.
 //!
+//! * [`adaptive`]: the load by which a switch chooses among equal ports;
 //! * [`dcqcn`]: rate control by ECN marks, and the marking itself;
 //! * [`selective_repeat`]: loss recovery of a RoCE NIC;
 //! * [`swift`]: delay-based windows of Falcon's paths.
 
+pub mod adaptive;
 pub mod dcqcn;
 pub mod selective_repeat;
 pub mod swift;

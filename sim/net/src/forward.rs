@@ -6,6 +6,7 @@ use crate::metrics::Drop;
 use crate::packet::Kind as PacketKind;
 use crate::simulation::Simulation;
 use rand::Rng;
+use rondo_models::baseline::adaptive::load;
 use rondo_models::baseline::dcqcn::mark_probability;
 
 impl Simulation {
@@ -50,21 +51,12 @@ impl Simulation {
         if packet.kind.class() == 0 || hops.len() == 1 {
             return *first;
         }
-        let grade = |p: u32| {
-            let port = &self.ports[p as usize];
-            let share = u64::from(port.queued(1)) * 100 / u64::from(self.switch.data_queue_bytes);
-            match share {
-                0..5 => 0,
-                5..10 => 1,
-                10..20 => 2,
-                _ => 3,
-            }
-        };
-        let grade = |p: u32| (grade(p), self.ports[p as usize].queued(1) / 1024);
-        let best = hops.iter().map(|&p| grade(p)).min().unwrap_or_default();
-        let equal = hops.iter().filter(|&&p| grade(p) == best).count();
+        let limit = self.switch.data_queue_bytes;
+        let load = |p: u32| load(self.ports[p as usize].queued(1), limit);
+        let best = hops.iter().map(|&p| load(p)).min().unwrap_or_default();
+        let equal = hops.iter().filter(|&&p| load(p) == best).count();
         let pick = self.rng.random_range(0..equal.max(1));
-        let chosen = hops.iter().filter(|&&p| grade(p) == best).nth(pick);
+        let chosen = hops.iter().filter(|&&p| load(p) == best).nth(pick);
         chosen.copied().unwrap_or(*first)
     }
 

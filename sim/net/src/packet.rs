@@ -73,7 +73,6 @@ pub struct Packet {
 pub struct Arena {
     packets: Vec<Packet>,
     free: u32,
-    used: usize,
 }
 
 impl Arena {
@@ -82,14 +81,12 @@ impl Arena {
         Self {
             packets: Vec::new(),
             free: NIL,
-            used: 0,
         }
     }
 
     /// Adds a packet. Freed records are used again, the last freed first: they are in the cache.
     #[inline]
     pub fn add(&mut self, packet: Packet) -> u32 {
-        self.used += 1;
         if self.free == NIL {
             self.packets.push(packet);
             return self.packets.len() as u32 - 1;
@@ -105,17 +102,6 @@ impl Arena {
     pub fn remove(&mut self, id: u32) {
         self.packets[id as usize].next = self.free;
         self.free = id;
-        self.used -= 1;
-    }
-
-    /// Packets under way.
-    pub fn len(&self) -> usize {
-        self.used
-    }
-
-    /// None under way.
-    pub fn is_empty(&self) -> bool {
-        self.used == 0
     }
 }
 

@@ -13,6 +13,7 @@ use rondo_models::pacing::Pacer;
 use rondo_models::picker::SentWindow;
 use rondo_models::psn::Psn;
 use rondo_models::recovery::{PathWitness, Recovery, Transmission, Witness};
+use rondo_models::round_robin::Turn;
 use rondo_models::tracker::{sending_bound, ArrivalWindow, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -99,7 +100,7 @@ pub struct Multipath<C> {
     paced_ns: u64,
     probing: bool,
     probe_path: u8,
-    turn: usize,
+    turn: Turn,
     transmissions: Box<[Transmission]>,
     recovery: Recovery,
     witness: Option<Witness>,
@@ -143,7 +144,7 @@ impl<C: Controller> Multipath<C> {
             paced_ns: 0,
             probing: false,
             probe_path: 0,
-            turn: 0,
+            turn: Turn::default(),
             transmissions: vec![Transmission::default(); psns].into(),
             recovery: Recovery::early(base_rtt),
             witness: None,
@@ -218,11 +219,9 @@ impl<C: Controller> Multipath<C> {
                 (0..n).filter(|&p| self.is_open(p)).nth(pick)?
             }
             (Selection::RoundRobin, _) => {
-                if !self.is_open(self.turn) {
-                    return None;
-                }
-                let path = self.turn;
-                self.turn = (path + 1) % n;
+                let mut turn = self.turn;
+                let path = turn.take(n, |p| self.is_open(p))?;
+                self.turn = turn;
                 path
             }
         };
