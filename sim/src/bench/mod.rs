@@ -1,6 +1,7 @@
 //! Stimulus and model of each block.
 
 mod driver;
+mod ledger;
 mod packets;
 mod picker;
 mod receiver;
@@ -12,6 +13,7 @@ mod sender_ports;
 mod tracker;
 
 pub use driver::{Pace, Resets, Rows, Source};
+pub use ledger::LedgerBench;
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
 pub use receiver::{ReceiverBench, ReceiverPorts};
