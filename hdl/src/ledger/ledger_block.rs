@@ -176,7 +176,7 @@ pub struct Ledger {
     witness: FlowWitness,
     judge: LossJudge,
     heal: HealCheck,
-    sents: LevelFifo<Bits<EVENT_BITS>, 5>,
+    sents: LevelFifo<Bits<EVENT_BITS>, 9>,
     waiting: LevelFifo<Bits<34>, 10>,
     agains: LevelFifo<Bits<34>, 5>,
     settlements: LevelFifo<Bits<39>, 5>,
@@ -313,7 +313,7 @@ impl Ledger {
             witness: FlowWitness::new(flows, paths),
             judge: LossJudge::default(),
             heal: HealCheck::new(flows),
-            sents: LevelFifo::new("sents", 31),
+            sents: LevelFifo::new("sents", 511),
             waiting: LevelFifo::new("lost", 768),
             agains: LevelFifo::new("agains", 20),
             settlements: LevelFifo::new("settled", 20),
@@ -404,8 +404,8 @@ impl Logic for Ledger {
         self.resolved.rst.next = self.rst.val();
 
         // Doors.
-        // An open stops the pipeline for up to 47 clocks: the queue of what was sent, up to 24 in that
-        // time, must be almost empty before it.
+        // An open stops the pipeline for up to 47 clocks, a reader that does not take what it is
+        // offered for longer. What was sent meanwhile waits, and an open lets the queue empty first.
         self.quiet.next = self.sents.level.val() < 4;
         self.sweep.open_valid.next = self.open_valid.val() && self.quiet.val();
         self.open_ready.next = self.sweep.open_ready.val() && self.quiet.val();
