@@ -116,7 +116,7 @@ pub struct SenderDatapath<
     bounds: StreamFifo<Bits<34>, QUEUE_ADDRESS_BITS>,
     selector: DeficitSelector<P, Q>,
     picker: PsnPicker<G, LG>,
-    acks: BitmapTracker<G, LG>,
+    acks: BitmapTracker<G, LG, 4>,
     limits: Ram<Bits<24>, FLOW_BITS>,
     unacknowledged: Ram<Bits<24>, FLOW_BITS>,
     skips: Ram<Bits<10>, 14>,
@@ -387,7 +387,7 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.acks.req_flow.next = self.ack_flow.val();
         self.acks.req_psn.next = self.ack_psn.val();
         self.acks.req_room.next = true;
-        self.acks.req_tag.next = bit_cast::<12, 4>(self.ack_path.val());
+        self.acks.req_tag.next = self.ack_path.val();
         self.ack_taken.next = self.acks.res_valid.val()
             && self.selector.ack_ready.val()
             && self.acked_ready.val()
@@ -396,12 +396,12 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
             self.selector.ack_ready.val() && self.acked_ready.val() && !self.sweep.busy.val();
         self.selector.ack_valid.next = self.ack_taken.val() && self.acks.res_accepted.val();
         self.selector.ack_flow.next = self.acks.res_flow.val();
-        self.selector.ack_path.next = self.acks.res_tag.val().get_bits::<4>(0);
+        self.selector.ack_path.next = self.acks.res_tag.val();
         self.acked_valid.next =
             self.acks.res_valid.val() && self.selector.ack_ready.val() && !self.sweep.busy.val();
         self.acked_flow.next = self.acks.res_flow.val();
         self.acked_psn.next = self.acks.res_psn.val();
-        self.acked_path.next = self.acks.res_tag.val().get_bits::<4>(0);
+        self.acked_path.next = self.acks.res_tag.val();
         self.acked_new.next = self.acks.res_accepted.val();
         self.acked_una.next = self.acks.res_expected.val();
         self.unacknowledged.write_enable.next = self.ack_taken.val() || self.sweep.write.val();

@@ -11,7 +11,7 @@ mod sender;
 mod sender_ports;
 mod tracker;
 
-pub use driver::{Pace, Resets, Rows, Source};
+pub use driver::{Pace, Reached, Resets, Rows, Source};
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
 pub use receiver::{ReceiverBench, ReceiverPorts};
