@@ -51,7 +51,13 @@ pub fn bench(
         Block::Selector => Box::new(SelectorBench::new(v, shape.paths, shape.flows, seed)?),
         Block::Picker => Box::new(PickerBench::new(v, shape.window, shape.flows, seed)?),
         Block::Tracker => Box::new(TrackerBench::new(v, shape.window, shape.flows, seed)?),
-        Block::Reorder => Box::new(ReorderBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Reorder => Box::new(ReorderBench::new(
+            v,
+            shape.buffer(),
+            shape.window,
+            shape.flows,
+            seed,
+        )?),
         Block::Ledger => Box::new(LedgerBench::new(
             v,
             shape.paths,
@@ -66,6 +72,12 @@ pub fn bench(
             shape.flows,
             seed,
         )?),
-        Block::Receiver => Box::new(ReceiverBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Receiver => Box::new(ReceiverBench::new(
+            v,
+            shape.buffer(),
+            shape.window,
+            shape.flows,
+            seed,
+        )?),
     })
 }

@@ -12,7 +12,7 @@ mod sender;
 mod sender_ports;
 mod tracker;
 
-pub use driver::{Pace, Resets, Rows, Source};
+pub use driver::{Pace, Reached, Resets, Rows, Source};
 pub use ledger::LedgerBench;
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
