@@ -2,6 +2,7 @@
 
 mod driver;
 mod ledger;
+mod ledger_check;
 mod packets;
 mod picker;
 mod receiver;
@@ -14,6 +15,7 @@ mod tracker;
 
 pub use driver::{Pace, Reached, Resets, Rows, Source};
 pub use ledger::LedgerBench;
+pub use ledger_check::{LedgerCheck, Reach};
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
 pub use receiver::{ReceiverBench, ReceiverPorts};
