@@ -3,7 +3,8 @@
 use crate::shape::{Block, Shape};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
-    PickerBench, ReceiverBench, ReorderBench, SelectorBench, SenderBench, TrackerBench,
+    DeliveryBench, PickerBench, ReceiverBench, ReorderBench, SelectorBench, SenderBench,
+    TrackerBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -58,6 +59,7 @@ pub fn bench(
             shape.flows,
             seed,
         )?),
+        Block::Delivery => Box::new(DeliveryBench::new(v, seed)?),
         Block::Sender => Box::new(SenderBench::new(
             v,
             shape.paths,

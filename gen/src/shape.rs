@@ -3,6 +3,7 @@
 use crate::verilog::{print_design, Design, VerilogError};
 use rondo_hdl::picker::PsnPicker;
 use rondo_hdl::reorder::{ReorderBuffer, TAG_BITS};
+use rondo_hdl::rx::Delivery;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
@@ -124,17 +125,20 @@ pub enum Block {
     Sender,
     /// Receiver datapath.
     Receiver,
+    /// Host stream out.
+    Delivery,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 6] = [
+    pub const ALL: [Block; 7] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
         Block::Reorder,
         Block::Sender,
         Block::Receiver,
+        Block::Delivery,
     ];
 
     /// Its name on the command line and in reports.
@@ -146,6 +150,7 @@ impl Block {
             Block::Reorder => "reorder",
             Block::Sender => "sender",
             Block::Receiver => "receiver",
+            Block::Delivery => "delivery",
         }
     }
 
@@ -179,6 +184,7 @@ impl Block {
             Block::Reorder => reorder(shape),
             Block::Sender => sender(shape),
             Block::Receiver => receiver(shape),
+            Block::Delivery => Box::new(Delivery::default()),
         }
     }
 }

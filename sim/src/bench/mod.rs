@@ -1,5 +1,6 @@
 //! Stimulus and model of each block.
 
+mod delivery;
 mod driver;
 mod packets;
 mod picker;
@@ -11,6 +12,7 @@ mod sender;
 mod sender_ports;
 mod tracker;
 
+pub use delivery::DeliveryBench;
 pub use driver::{Pace, Reached, Resets, Rows, Source};
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
