@@ -4,6 +4,7 @@ use crate::verilog::{print_design, Design, VerilogError};
 use rondo_hdl::ledger::Ledger;
 use rondo_hdl::picker::PsnPicker;
 use rondo_hdl::reorder::{ReorderBuffer, TAG_BITS};
+use rondo_hdl::rx::Delivery;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
@@ -129,11 +130,13 @@ pub enum Block {
     Sender,
     /// Receiver datapath.
     Receiver,
+    /// Host stream out.
+    Delivery,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 7] = [
+    pub const ALL: [Block; 8] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
@@ -141,6 +144,7 @@ impl Block {
         Block::Ledger,
         Block::Sender,
         Block::Receiver,
+        Block::Delivery,
     ];
 
     /// Its name on the command line and in reports.
@@ -153,6 +157,7 @@ impl Block {
             Block::Ledger => "ledger",
             Block::Sender => "sender",
             Block::Receiver => "receiver",
+            Block::Delivery => "delivery",
         }
     }
 
@@ -187,6 +192,7 @@ impl Block {
             Block::Reorder => reorder(shape),
             Block::Sender => sender(shape),
             Block::Receiver => receiver(shape),
+            Block::Delivery => Box::new(Delivery::default()),
         }
     }
 }

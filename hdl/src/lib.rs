@@ -11,6 +11,7 @@ pub mod ledger;
 pub mod picker;
 pub mod prim;
 pub mod reorder;
+pub mod rx;
 pub mod selector;
 pub mod stream;
 pub mod top;

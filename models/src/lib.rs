@@ -18,6 +18,7 @@ pub mod control;
 #[cfg(feature = "std")]
 pub mod cycle;
 pub mod deficit;
+pub mod delivery;
 pub mod fixed;
 pub mod ledger;
 #[cfg(feature = "std")]

@@ -98,7 +98,7 @@ const TRACKER: Plan = Plan {
     caption: "tracker: PSN 1 waits, PSN 0 eight clocks later advances by two",
 };
 const RECEIVER: Plan = Plan {
-    ready: "rx_ready",
+    ready: "open_ready",
     drives: &[
         &[("limit", 253)],
         &[],
@@ -125,7 +125,7 @@ const RECEIVER: Plan = Plan {
         "occupied",
         "waiting",
     ],
-    clocks: 46,
+    clocks: 50,
     caption: "receiver: PSN 1 before PSN 0; both are delivered in order",
 };
 const SENDER: Plan = Plan {
@@ -201,6 +201,38 @@ const LEDGER: Plan = Plan {
     clocks: 32,
     caption: "ledger: slot 7 is committed (0), sent (1), acknowledged (2); scans (7) between",
 };
+const DELIVERY: Plan = Plan {
+    ready: "",
+    drives: &[
+        &[
+            ("host_valid", 1),
+            ("host_flow", 1),
+            ("host_psn", 7),
+            // 100 bytes, the last packet of message 5.
+            ("host_place", 1 << 110 | 100 << 96 | 5),
+            ("host_keep", u64::MAX as u128),
+        ],
+        &[],
+        &[("host_last", 1), ("host_keep", (1 << 36) - 1)],
+        &[("host_psn", 8), ("host_place", 64 << 96 | 6)],
+        &[],
+        &[],
+        &[("host_valid", 0)],
+    ],
+    signals: &[
+        "host_valid",
+        "host_ready",
+        "host_psn",
+        "host_last",
+        "c2h_valid",
+        "c2h_size",
+        "c2h_last",
+        "delivered_valid",
+        "completed_valid",
+    ],
+    clocks: 12,
+    caption: "delivery: PSN 7 ends a message of two beats, PSN 8 has one",
+};
 
 impl Wavedrom {
     /// Records and prints.
@@ -213,6 +245,7 @@ impl Wavedrom {
             Block::Tracker => (Block::Tracker, TRACKER),
             Block::Ledger => (Block::Ledger, LEDGER),
             Block::Sender => (Block::Sender, SENDER),
+            Block::Delivery => (Block::Delivery, DELIVERY),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),
         };

@@ -1,5 +1,6 @@
 //! Stimulus and model of each block.
 
+mod delivery;
 mod driver;
 mod ledger;
 mod ledger_check;
@@ -13,6 +14,7 @@ mod sender;
 mod sender_ports;
 mod tracker;
 
+pub use delivery::DeliveryBench;
 pub use driver::{Pace, Reached, Resets, Rows, Source};
 pub use ledger::LedgerBench;
 pub use ledger_check::{LedgerCheck, Reach};

@@ -1,0 +1,5 @@
+//! The receiving side around the datapath.
+
+mod delivery;
+
+pub use delivery::Delivery;
