@@ -6,6 +6,7 @@ use rondo_hdl::reorder::ReorderBuffer;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
+use rondo_hdl::tx::FlowScheduler;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
 
@@ -80,17 +81,20 @@ pub enum Block {
     Sender,
     /// Receiver datapath.
     Receiver,
+    /// Flow scheduler.
+    Scheduler,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 6] = [
+    pub const ALL: [Block; 7] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
         Block::Reorder,
         Block::Sender,
         Block::Receiver,
+        Block::Scheduler,
     ];
 
     /// Its name on the command line and in reports.
@@ -102,6 +106,7 @@ impl Block {
             Block::Reorder => "reorder",
             Block::Sender => "sender",
             Block::Receiver => "receiver",
+            Block::Scheduler => "scheduler",
         }
     }
 
@@ -143,6 +148,7 @@ impl Block {
                 256 => Box::new(ReceiverDatapath::<4, 2, 9>::new(flows)),
                 _ => Box::new(ReceiverDatapath::<8, 3, 10>::new(flows)),
             },
+            Block::Scheduler => Box::new(FlowScheduler::new(flows, shape.paths)),
         }
     }
 }

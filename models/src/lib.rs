@@ -28,5 +28,6 @@ pub mod psn;
 pub mod recovery;
 pub mod reorder;
 pub mod round_robin;
+pub mod schedule;
 pub mod skips;
 pub mod tracker;

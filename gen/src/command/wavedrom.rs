@@ -167,6 +167,29 @@ const SENDER: Plan = Plan {
         "sender: flow 1 sends PSN 2 on path 0 (skip 2), then PSN 0 on path 1; flow 2 has nothing",
 };
 
+const SCHEDULER: Plan = Plan {
+    ready: "open_ready",
+    drives: &[
+        &[("open_valid", 1), ("open_flow", 1)],
+        &[("open_valid", 0), ("post_valid", 1), ("post_flow", 1)],
+        &[],
+        &[],
+        &[("post_valid", 0)],
+    ],
+    signals: &[
+        "open_valid",
+        "post_valid",
+        "post_ready",
+        "event_valid",
+        "event_source",
+        "req_valid",
+        "req_flow",
+        "active_flows",
+    ],
+    clocks: 44,
+    caption: "scheduler: flow 1 is opened and gets two packets; each is asked for as the credit of the start lasts",
+};
+
 impl Wavedrom {
     /// Records and prints.
     pub fn run(self) -> Result<(), CommandError> {
@@ -177,6 +200,7 @@ impl Wavedrom {
             Block::Picker => (Block::Picker, PICKER),
             Block::Tracker => (Block::Tracker, TRACKER),
             Block::Sender => (Block::Sender, SENDER),
+            Block::Scheduler => (Block::Scheduler, SCHEDULER),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),
         };
