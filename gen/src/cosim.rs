@@ -3,8 +3,8 @@
 use crate::shape::{Block, Shape, TRANSMIT_SLOTS};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
-    DeliveryBench, LedgerBench, PickerBench, ReceiverBench, ReorderBench, SelectorBench,
-    SenderBench, TrackerBench,
+    DeliveryBench, LedgerBench, PickerBench, ReceiverBench, ReorderBench, SchedulerBench,
+    SelectorBench, SenderBench, TrackerBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -66,6 +66,7 @@ pub fn bench(
             TRANSMIT_SLOTS,
             seed,
         )?),
+        Block::Scheduler => Box::new(SchedulerBench::new(v, shape.paths, shape.flows, seed)?),
         Block::Delivery => Box::new(DeliveryBench::new(v, seed)?),
         Block::Sender => Box::new(SenderBench::new(
             v,

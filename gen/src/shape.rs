@@ -8,6 +8,7 @@ use rondo_hdl::rx::Delivery;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
+use rondo_hdl::tx::FlowScheduler;
 use rondo_models::reorder::Buffer;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
@@ -130,13 +131,15 @@ pub enum Block {
     Sender,
     /// Receiver datapath.
     Receiver,
+    /// Flow scheduler.
+    Scheduler,
     /// Host stream out.
     Delivery,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 8] = [
+    pub const ALL: [Block; 9] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
@@ -144,6 +147,7 @@ impl Block {
         Block::Ledger,
         Block::Sender,
         Block::Receiver,
+        Block::Scheduler,
         Block::Delivery,
     ];
 
@@ -157,6 +161,7 @@ impl Block {
             Block::Ledger => "ledger",
             Block::Sender => "sender",
             Block::Receiver => "receiver",
+            Block::Scheduler => "scheduler",
             Block::Delivery => "delivery",
         }
     }
@@ -192,6 +197,7 @@ impl Block {
             Block::Reorder => reorder(shape),
             Block::Sender => sender(shape),
             Block::Receiver => receiver(shape),
+            Block::Scheduler => Box::new(FlowScheduler::new(flows, shape.paths)),
             Block::Delivery => Box::new(Delivery::default()),
         }
     }

@@ -16,3 +16,4 @@ pub mod selector;
 pub mod stream;
 pub mod top;
 pub mod tracker;
+pub mod tx;

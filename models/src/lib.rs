@@ -30,6 +30,7 @@ pub mod psn;
 pub mod recovery;
 pub mod reorder;
 pub mod round_robin;
+pub mod schedule;
 pub mod skips;
 pub mod tracker;
 pub mod wire;

@@ -234,6 +234,29 @@ const DELIVERY: Plan = Plan {
     caption: "delivery: PSN 7 ends a message of two beats, PSN 8 has one",
 };
 
+const SCHEDULER: Plan = Plan {
+    ready: "open_ready",
+    drives: &[
+        &[("open_valid", 1), ("open_flow", 1)],
+        &[("open_valid", 0), ("post_valid", 1), ("post_flow", 1)],
+        &[],
+        &[],
+        &[("post_valid", 0)],
+    ],
+    signals: &[
+        "open_valid",
+        "post_valid",
+        "post_ready",
+        "event_valid",
+        "event_source",
+        "req_valid",
+        "req_flow",
+        "active_flows",
+    ],
+    clocks: 44,
+    caption: "scheduler: flow 1 is opened and gets two packets; each is asked for as the credit of the start lasts",
+};
+
 impl Wavedrom {
     /// Records and prints.
     pub fn run(self) -> Result<(), CommandError> {
@@ -245,6 +268,7 @@ impl Wavedrom {
             Block::Tracker => (Block::Tracker, TRACKER),
             Block::Ledger => (Block::Ledger, LEDGER),
             Block::Sender => (Block::Sender, SENDER),
+            Block::Scheduler => (Block::Scheduler, SCHEDULER),
             Block::Delivery => (Block::Delivery, DELIVERY),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),
