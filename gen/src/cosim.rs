@@ -1,9 +1,9 @@
 //! Joins the generator with the co-simulation: a block's Verilog and its bench.
 
-use crate::shape::{Block, Shape};
+use crate::shape::{Block, Shape, TRANSMIT_SLOTS};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
-    PickerBench, ReceiverBench, ReorderBench, SelectorBench, SenderBench, TrackerBench,
+    LedgerBench, PickerBench, ReceiverBench, ReorderBench, SelectorBench, SenderBench, TrackerBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -51,7 +51,20 @@ pub fn bench(
         Block::Selector => Box::new(SelectorBench::new(v, shape.paths, shape.flows, seed)?),
         Block::Picker => Box::new(PickerBench::new(v, shape.window, shape.flows, seed)?),
         Block::Tracker => Box::new(TrackerBench::new(v, shape.window, shape.flows, seed)?),
-        Block::Reorder => Box::new(ReorderBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Reorder => Box::new(ReorderBench::new(
+            v,
+            shape.buffer(),
+            shape.window,
+            shape.flows,
+            seed,
+        )?),
+        Block::Ledger => Box::new(LedgerBench::new(
+            v,
+            shape.paths,
+            shape.flows,
+            TRANSMIT_SLOTS,
+            seed,
+        )?),
         Block::Sender => Box::new(SenderBench::new(
             v,
             shape.paths,
@@ -59,6 +72,12 @@ pub fn bench(
             shape.flows,
             seed,
         )?),
-        Block::Receiver => Box::new(ReceiverBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Receiver => Box::new(ReceiverBench::new(
+            v,
+            shape.buffer(),
+            shape.window,
+            shape.flows,
+            seed,
+        )?),
     })
 }

@@ -1,6 +1,8 @@
 //! Stimulus and model of each block.
 
 mod driver;
+mod ledger;
+mod ledger_check;
 mod packets;
 mod picker;
 mod receiver;
@@ -11,7 +13,9 @@ mod sender;
 mod sender_ports;
 mod tracker;
 
-pub use driver::{Pace, Resets, Rows, Source};
+pub use driver::{Pace, Reached, Resets, Rows, Source};
+pub use ledger::LedgerBench;
+pub use ledger_check::{LedgerCheck, Reach};
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
 pub use receiver::{ReceiverBench, ReceiverPorts};
