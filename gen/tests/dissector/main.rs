@@ -1,6 +1,7 @@
 //! Wireshark's dissector against the models: what tshark reads in a capture is what was emitted.
 
 mod frames;
+mod simulation;
 
 use frames::{Sent, Source};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
