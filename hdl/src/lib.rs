@@ -9,6 +9,7 @@
 pub mod picker;
 pub mod prim;
 pub mod reorder;
+pub mod rx;
 pub mod selector;
 pub mod stream;
 pub mod top;
