@@ -179,6 +179,7 @@ impl Wavedrom {
             Block::Sender => (Block::Sender, SENDER),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),
+            Block::Parser => return Err(CommandError::Failed("no diagram".into())),
         };
         let v = verilog(block, shape)?;
         let diagram = record(

@@ -8,8 +8,8 @@ use rust_hdl::prelude::*;
 /// IPv4 frame and at byte 100 of an IPv6 frame.
 ///
 /// A payload beat is made of two beats that follow each other and comes 2 clocks after the second
-/// of them was taken. What is left of a frame's last beat comes one clock later, with `end`. Every
-/// frame has one `end`, 3 clocks after its last beat, with payload or without: the next frame's
+/// of them was taken. What is left of a frame's last beat comes one clock later, with `out_end`. Every
+/// frame has one `out_end`, 3 clocks after its last beat, with payload or without: the next frame's
 /// first beat makes no payload, so that the two never meet.
 #[derive(Clone, Debug, LogicBlock)]
 pub struct FrameAlign {
@@ -50,11 +50,11 @@ pub struct FrameAlign {
     pub out_last: Signal<Out, Bit>,
     /// Its bytes; what is beyond the frame's end means nothing.
     pub out_data: Signal<Out, Bits<512>>,
-    /// Bytes of the frame less one, with `out_last` and `end`; 131,008 or more when it is longer
+    /// Bytes of the frame less one, with `out_last` and `out_end`; 131,008 or more when it is longer
     /// than can be told.
     pub out_size: Signal<Out, Bits<17>>,
     /// The frame ended.
-    pub end: Signal<Out, Bit>,
+    pub out_end: Signal<Out, Bit>,
     kept_bytes: FirstMissing,
     at_first: Reg<Bit>,
     at_second: Reg<Bit>,
@@ -117,7 +117,7 @@ impl Default for FrameAlign {
             out_last: Signal::default(),
             out_data: Signal::default(),
             out_size: Signal::default(),
-            end: Signal::default(),
+            out_end: Signal::default(),
             kept_bytes: FirstMissing::default(),
             at_first: Reg::default(),
             at_second: Reg::default(),
@@ -274,7 +274,7 @@ impl Logic for FrameAlign {
         if self.end_2.q.val() {
             self.out_size.next = self.size_3.q.val();
         }
-        self.end.next = self.end_2.q.val();
+        self.out_end.next = self.end_2.q.val();
 
         if self.rst.val() {
             self.at_first.d.next = true;

@@ -45,7 +45,7 @@ pub struct FrameParser {
     /// Flow whose context is read.
     pub context_flow: Signal<Out, Bits<FLOW_BITS>>,
     /// It, one clock later.
-    pub context: Signal<In, Bits<256>>,
+    pub context_data: Signal<In, Bits<256>>,
     /// A beat of a data packet's payload.
     pub data_valid: Signal<Out, Bit>,
     /// It is taken. While it is not, all that comes behind it waits.
@@ -167,7 +167,7 @@ impl FrameParser {
             rx_keep: Signal::default(),
             rx_last: Signal::default(),
             context_flow: Signal::default(),
-            context: Signal::default(),
+            context_data: Signal::default(),
             data_valid: Signal::default(),
             data_ready: Signal::default(),
             data_data: Signal::default(),
@@ -281,7 +281,7 @@ impl Logic for FrameParser {
         self.verdict.local_ipv6.next = self.local_ipv6.val();
         self.verdict.udp_port.next = self.udp_port.val();
         self.context_flow.next = self.verdict.context_flow.val();
-        self.verdict.context.next = self.context.val();
+        self.verdict.context_data.next = self.context_data.val();
 
         // The payload, 2 clocks after the beat that completes it, or 3; checked 7 clocks after, or
         // 8. A frame's first payload beat is completed after its second beat, and its end comes
@@ -291,7 +291,7 @@ impl Logic for FrameParser {
         self.payload.last.next = self.align.out_last.val();
         self.payload.data.next = self.align.out_data.val();
         self.payload.size.next = self.align.out_size.val();
-        self.payload.end.next = self.align.end.val();
+        self.payload.frame_end.next = self.align.out_end.val();
         self.payload.payload_low.next = self.verdict.payload_low.val();
         self.payload.payload_crc.next = self.verdict.payload_crc.val();
         self.payload.whole_size.next = self.verdict.whole_size.val();

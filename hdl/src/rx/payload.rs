@@ -19,10 +19,10 @@ pub struct PayloadCheck {
     pub last: Signal<In, Bit>,
     /// Its bytes.
     pub data: Signal<In, Bits<512>>,
-    /// Bytes of the frame less one, with `last` and `end`.
+    /// Bytes of the frame less one, with `last` and `frame_end`.
     pub size: Signal<In, Bits<17>>,
     /// The frame ends, at `s`.
-    pub end: Signal<In, Bit>,
+    pub frame_end: Signal<In, Bit>,
     /// Low bits of the header's payload length, at `s`.
     pub payload_low: Signal<In, Bits<6>>,
     /// The header's payload CRC, at `s + 4`.
@@ -35,7 +35,7 @@ pub struct PayloadCheck {
     pub out_last: Signal<Out, Bit>,
     /// `data`, at `s + 5`; zeros behind the payload's last byte in a last beat.
     pub out_data: Signal<Out, Bits<512>>,
-    /// `end`, at `s + 5`.
+    /// `frame_end`, at `s + 5`.
     pub out_end: Signal<Out, Bit>,
     /// The frame is as long as it must be; with `out_last` and `out_end`.
     pub size_right: Signal<Out, Bit>,
@@ -79,7 +79,7 @@ impl Default for PayloadCheck {
             last: Signal::default(),
             data: Signal::default(),
             size: Signal::default(),
-            end: Signal::default(),
+            frame_end: Signal::default(),
             payload_low: Signal::default(),
             payload_crc: Signal::default(),
             whole_size: Signal::default(),
@@ -137,7 +137,7 @@ impl Logic for PayloadCheck {
         self.valid_1.d.next = self.valid.val();
         self.first_1.d.next = self.first.val();
         self.last_1.d.next = self.last.val();
-        self.end_1.d.next = self.end.val();
+        self.end_1.d.next = self.frame_end.val();
         self.size_4.d.next = self.size.val();
 
         // s + 1

@@ -42,7 +42,7 @@ pub struct HeaderVerdict {
     /// Flow whose context is read, at `s + 1`.
     pub context_flow: Signal<Out, Bits<FLOW_BITS>>,
     /// It, at `s + 2`.
-    pub context: Signal<In, Bits<256>>,
+    pub context_data: Signal<In, Bits<256>>,
     /// Low bits of the header's payload length, from `s + 1` on.
     pub payload_low: Signal<Out, Bits<6>>,
     /// The header's payload CRC, from `s + 5` on.
@@ -145,7 +145,7 @@ impl HeaderVerdict {
             local_ipv6: Signal::default(),
             udp_port: Signal::default(),
             context_flow: Signal::default(),
-            context: Signal::default(),
+            context_data: Signal::default(),
             payload_low: Signal::default(),
             payload_crc: Signal::default(),
             whole_size: Signal::default(),
@@ -317,7 +317,7 @@ impl Logic for HeaderVerdict {
         self.rondo_3.d.next = self.rondo_2.q.val();
         self.ipv6_3.d.next = self.ipv6_2.q.val();
         self.known_3.d.next = self.known_2.q.val();
-        self.context_3.d.next = self.context.val();
+        self.context_3.d.next = self.context_data.val();
         // A frame that has not ended has a third beat: it must have at least 129 bytes.
         self.lengths_3.d.next = (self.ip_length_2.q.val() != self.ip_must_2.q.val())
             || (self.udp_length_2.q.val() != self.udp_must_2.q.val())

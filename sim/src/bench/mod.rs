@@ -1,7 +1,9 @@
 //! Stimulus and model of each block.
 
 mod driver;
+mod frames;
 mod packets;
+mod parser;
 mod picker;
 mod receiver;
 mod reorder;
@@ -12,7 +14,9 @@ mod sender_ports;
 mod tracker;
 
 pub use driver::{Pace, Resets, Rows, Source};
+pub use frames::FrameSource;
 pub use packets::{contents, PacketSource};
+pub use parser::ParserBench;
 pub use picker::PickerBench;
 pub use receiver::{ReceiverBench, ReceiverPorts};
 pub use reorder::ReorderBench;
