@@ -1,9 +1,10 @@
 //! Joins the generator with the co-simulation: a block's Verilog and its bench.
 
-use crate::shape::{Block, Shape};
+use crate::shape::{Block, Shape, TRANSMIT_SLOTS};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
-    ParserBench, PickerBench, ReceiverBench, ReorderBench, SelectorBench, SenderBench, TrackerBench,
+    LedgerBench, ParserBench, PickerBench, ReceiverBench, ReorderBench, SelectorBench, SenderBench,
+    TrackerBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -52,6 +53,13 @@ pub fn bench(
         Block::Picker => Box::new(PickerBench::new(v, shape.window, shape.flows, seed)?),
         Block::Tracker => Box::new(TrackerBench::new(v, shape.window, shape.flows, seed)?),
         Block::Reorder => Box::new(ReorderBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Ledger => Box::new(LedgerBench::new(
+            v,
+            shape.paths,
+            shape.flows,
+            TRANSMIT_SLOTS,
+            seed,
+        )?),
         Block::Sender => Box::new(SenderBench::new(
             v,
             shape.paths,

@@ -1,6 +1,7 @@
 //! The shapes that the generator offers, and the blocks it can make of each.
 
 use crate::verilog::{print_design, Design, VerilogError};
+use rondo_hdl::ledger::Ledger;
 use rondo_hdl::picker::PsnPicker;
 use rondo_hdl::reorder::ReorderBuffer;
 use rondo_hdl::rx::FrameParser;
@@ -16,6 +17,9 @@ pub const PATHS: [usize; 4] = [2, 4, 8, 16];
 pub const WINDOWS: [usize; 3] = [128, 256, 512];
 /// Flows: any power of two in this range.
 pub const FLOWS: std::ops::RangeInclusive<usize> = 2..=1024;
+
+/// Slots of the transmit pool, shared by all flows.
+pub const TRANSMIT_SLOTS: usize = 1024;
 
 /// A shape of the datapath.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -77,6 +81,8 @@ pub enum Block {
     Tracker,
     /// Reorder buffer.
     Reorder,
+    /// Ledger of the transmit pool.
+    Ledger,
     /// Sender datapath.
     Sender,
     /// Receiver datapath.
@@ -87,11 +93,12 @@ pub enum Block {
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 7] = [
+    pub const ALL: [Block; 8] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
         Block::Reorder,
+        Block::Ledger,
         Block::Sender,
         Block::Receiver,
         Block::Parser,
@@ -104,6 +111,7 @@ impl Block {
             Block::Picker => "picker",
             Block::Tracker => "tracker",
             Block::Reorder => "reorder",
+            Block::Ledger => "ledger",
             Block::Sender => "sender",
             Block::Receiver => "receiver",
             Block::Parser => "parser",
@@ -142,6 +150,7 @@ impl Block {
                 128 | 256 => Box::new(ReorderBuffer::<9>::new(flows)),
                 _ => Box::new(ReorderBuffer::<10>::new(flows)),
             },
+            Block::Ledger => Box::new(Ledger::new(flows, shape.paths, TRANSMIT_SLOTS)),
             Block::Sender => sender(shape),
             Block::Receiver => match shape.window {
                 128 => Box::new(ReceiverDatapath::<2, 1, 9>::new(flows)),

@@ -19,6 +19,7 @@ pub mod control;
 pub mod cycle;
 pub mod deficit;
 pub mod fixed;
+pub mod ledger;
 #[cfg(feature = "std")]
 pub mod oracle;
 pub mod pacing;

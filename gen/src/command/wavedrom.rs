@@ -167,6 +167,41 @@ const SENDER: Plan = Plan {
         "sender: flow 1 sends PSN 2 on path 0 (skip 2), then PSN 0 on path 1; flow 2 has nothing",
 };
 
+const LEDGER: Plan = Plan {
+    ready: "commit_ready",
+    drives: &[
+        &[
+            ("commit_valid", 1),
+            ("commit_flow", 1),
+            ("commit_slot", 7),
+            ("settled_ready", 1),
+        ],
+        &[
+            ("commit_valid", 0),
+            ("sent_valid", 1),
+            ("sent_flow", 1),
+            ("sent_slot", 7),
+            ("sent_path", 2),
+        ],
+        &[("sent_valid", 0), ("ack_valid", 1), ("ack_flow", 1)],
+        &[("ack_valid", 0)],
+    ],
+    signals: &[
+        "commit_valid",
+        "sent_valid",
+        "ack_valid",
+        "event_valid",
+        "event_kind",
+        "event_slot",
+        "settled_valid",
+        "settled_path",
+        "account_valid",
+        "account_kind",
+    ],
+    clocks: 32,
+    caption: "ledger: slot 7 is committed (0), sent (1), acknowledged (2); scans (7) between",
+};
+
 impl Wavedrom {
     /// Records and prints.
     pub fn run(self) -> Result<(), CommandError> {
@@ -176,6 +211,7 @@ impl Wavedrom {
             Block::Selector => (Block::Selector, SELECTOR),
             Block::Picker => (Block::Picker, PICKER),
             Block::Tracker => (Block::Tracker, TRACKER),
+            Block::Ledger => (Block::Ledger, LEDGER),
             Block::Sender => (Block::Sender, SENDER),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),

@@ -1,10 +1,17 @@
 //! From frames to data packets, probes and ACKs.
 
 use super::words::{AckWord, DataWord, ProbeWord};
-use super::{FrameAlign, HeaderVerdict, PayloadCheck, ReservedQueue};
+use super::{FrameAlign, HeaderVerdict, PayloadCheck};
 use crate::prim::{ModuleId, Reg};
-use crate::stream::FLOW_BITS;
+use crate::stream::{LevelFifo, FLOW_BITS, QUEUE_ADDRESS_BITS};
 use rust_hdl::prelude::*;
+
+/// Words in a queue of 32 from which on no beat is taken.
+///
+/// `rx_ready` knows a word 2 clocks after it is pushed, 7 clocks after its beat was taken or 8: 10
+/// beats may be on their way, and they make 11 words at most, since only a frame's last beat makes
+/// two.
+const QUEUE_LIMIT: usize = 20;
 
 /// Takes Ethernet frames, drops what is not for an open flow or damaged, and hands on data packets,
 /// probes and ACKs, each on a stream of its own.
@@ -119,10 +126,10 @@ pub struct FrameParser {
     align: FrameAlign,
     verdict: HeaderVerdict,
     payload: PayloadCheck,
-    data_queue: ReservedQueue<DataWord>,
-    probe_queue: ReservedQueue<ProbeWord>,
-    ack_queue: ReservedQueue<AckWord>,
-    ready: Signal<Local, Bit>,
+    data_queue: LevelFifo<DataWord, QUEUE_ADDRESS_BITS>,
+    probe_queue: LevelFifo<ProbeWord, QUEUE_ADDRESS_BITS>,
+    ack_queue: LevelFifo<AckWord, QUEUE_ADDRESS_BITS>,
+    room: Reg<Bit>,
     sent: Reg<Bits<8>>,
     closed: Reg<Bit>,
     is_data: Signal<Local, Bit>,
@@ -206,10 +213,10 @@ impl FrameParser {
             align: FrameAlign::default(),
             verdict: HeaderVerdict::new(flows),
             payload: PayloadCheck::default(),
-            data_queue: ReservedQueue::new("rx_data"),
-            probe_queue: ReservedQueue::new("rx_probes"),
-            ack_queue: ReservedQueue::new("rx_acks"),
-            ready: Signal::default(),
+            data_queue: LevelFifo::new("rx_data", QUEUE_LIMIT),
+            probe_queue: LevelFifo::new("rx_probes", QUEUE_LIMIT),
+            ack_queue: LevelFifo::new("rx_acks", QUEUE_LIMIT),
+            room: Reg::default(),
             sent: Reg::default(),
             closed: Reg::default(),
             is_data: Signal::default(),
@@ -235,7 +242,7 @@ impl FrameParser {
 impl Logic for FrameParser {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, sent, closed);
+        dff_setup!(self, clk, room, sent, closed);
         dff_setup!(
             self,
             clk,
@@ -258,11 +265,10 @@ impl Logic for FrameParser {
         self.ack_queue.rst.next = self.rst.val();
 
         // In.
-        self.ready.next = self.data_queue.has_room.val()
-            && self.probe_queue.has_room.val()
-            && self.ack_queue.has_room.val();
-        self.rx_ready.next = self.ready.val();
-        self.align.take.next = self.rx_valid.val() && self.ready.val();
+        self.room.d.next =
+            self.data_queue.room.val() && self.probe_queue.room.val() && self.ack_queue.room.val();
+        self.rx_ready.next = self.room.q.val();
+        self.align.take.next = self.rx_valid.val() && self.room.q.val();
         self.align.data.next = self.rx_data.val();
         self.align.keep.next = self.rx_keep.val();
         self.align.last.next = self.rx_last.val();
@@ -416,6 +422,7 @@ impl Logic for FrameParser {
         self.ack_queue.ready.next = self.ack_ready.val();
 
         if self.rst.val() {
+            self.room.d.next = false;
             self.sent.d.next = 0.into();
             self.closed.d.next = false;
             self.frame_valid_q.d.next = false;

@@ -5,7 +5,6 @@ mod fields;
 mod frame_parser;
 mod ipv4_sum;
 mod payload;
-mod queue;
 mod verdict;
 mod words;
 
@@ -14,5 +13,4 @@ pub use fields::HeaderFields;
 pub use frame_parser::FrameParser;
 pub use ipv4_sum::Ipv4Sum;
 pub use payload::PayloadCheck;
-pub use queue::ReservedQueue;
 pub use verdict::HeaderVerdict;

@@ -2,10 +2,12 @@
 
 mod init_sweep;
 mod issue_gate;
+mod level_fifo;
 mod stream_fifo;
 
 pub use init_sweep::InitSweep;
 pub use issue_gate::IssueGate;
+pub use level_fifo::LevelFifo;
 pub use stream_fifo::StreamFifo;
 
 /// Depth of a block's output queue, log2.

@@ -2,6 +2,7 @@
 
 mod driver;
 mod frames;
+mod ledger;
 mod packets;
 mod parser;
 mod picker;
@@ -15,6 +16,7 @@ mod tracker;
 
 pub use driver::{Pace, Resets, Rows, Source};
 pub use frames::FrameSource;
+pub use ledger::LedgerBench;
 pub use packets::{contents, PacketSource};
 pub use parser::ParserBench;
 pub use picker::PickerBench;
