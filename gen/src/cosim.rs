@@ -52,7 +52,13 @@ pub fn bench(
         Block::Selector => Box::new(SelectorBench::new(v, shape.paths, shape.flows, seed)?),
         Block::Picker => Box::new(PickerBench::new(v, shape.window, shape.flows, seed)?),
         Block::Tracker => Box::new(TrackerBench::new(v, shape.window, shape.flows, seed)?),
-        Block::Reorder => Box::new(ReorderBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Reorder => Box::new(ReorderBench::new(
+            v,
+            shape.buffer(),
+            shape.window,
+            shape.flows,
+            seed,
+        )?),
         Block::Ledger => Box::new(LedgerBench::new(
             v,
             shape.paths,
@@ -67,7 +73,13 @@ pub fn bench(
             shape.flows,
             seed,
         )?),
-        Block::Receiver => Box::new(ReceiverBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Receiver => Box::new(ReceiverBench::new(
+            v,
+            shape.buffer(),
+            shape.window,
+            shape.flows,
+            seed,
+        )?),
         Block::Parser => Box::new(ParserBench::new(v, shape.flows, seed)?),
     })
 }

@@ -3,11 +3,12 @@
 use crate::verilog::{print_design, Design, VerilogError};
 use rondo_hdl::ledger::Ledger;
 use rondo_hdl::picker::PsnPicker;
-use rondo_hdl::reorder::ReorderBuffer;
+use rondo_hdl::reorder::{ReorderBuffer, TAG_BITS};
 use rondo_hdl::rx::FrameParser;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
+use rondo_models::reorder::Buffer;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
 
@@ -20,6 +21,10 @@ pub const FLOWS: std::ops::RangeInclusive<usize> = 2..=1024;
 
 /// Slots of the transmit pool, shared by all flows.
 pub const TRANSMIT_SLOTS: usize = 1024;
+/// Slots of the reorder buffer: the menu.
+pub const SLOTS: [usize; 2] = [256, 512];
+/// Bytes of a slot: the menu.
+pub const SLOT_BYTES: [usize; 2] = [4096, 16384];
 
 /// A shape of the datapath.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -30,6 +35,10 @@ pub struct Shape {
     pub window: usize,
     /// Flows.
     pub flows: usize,
+    /// Slots of the reorder buffer.
+    pub slots: usize,
+    /// Bytes of a slot.
+    pub slot_bytes: usize,
 }
 
 /// A shape that is not on the menu.
@@ -44,10 +53,16 @@ pub enum ShapeError {
     /// Flows out of range.
     #[error("--flows {0} is impossible: choose a power of two from 2 to 1024")]
     Flows(usize),
+    /// Slots not on the menu.
+    #[error("--slots {0} is not on the menu: choose 256 or 512")]
+    Slots(usize),
+    /// Bytes of a slot not on the menu.
+    #[error("--slot-bytes {0} is not on the menu: choose 4096 or 16384")]
+    SlotBytes(usize),
 }
 
 impl Shape {
-    /// A shape from the menu.
+    /// A shape from the menu, with the smallest reorder buffer.
     ///
     /// # Errors
     /// [`ShapeError`] names what is not on the menu.
@@ -65,7 +80,35 @@ impl Shape {
             paths,
             window,
             flows,
+            slots: Buffer::DEFAULT.slots,
+            slot_bytes: Buffer::DEFAULT.slot_bytes,
         })
+    }
+
+    /// The same with another reorder buffer from the menu.
+    ///
+    /// # Errors
+    /// [`ShapeError`] names what is not on the menu.
+    pub fn with_buffer(self, slots: usize, slot_bytes: usize) -> Result<Self, ShapeError> {
+        if !SLOTS.contains(&slots) {
+            return Err(ShapeError::Slots(slots));
+        }
+        if !SLOT_BYTES.contains(&slot_bytes) {
+            return Err(ShapeError::SlotBytes(slot_bytes));
+        }
+        Ok(Self {
+            slots,
+            slot_bytes,
+            ..self
+        })
+    }
+
+    /// Size of the reorder buffer.
+    pub fn buffer(self) -> Buffer {
+        Buffer {
+            slots: self.slots,
+            slot_bytes: self.slot_bytes,
+        }
     }
 }
 
@@ -141,24 +184,45 @@ impl Block {
                 _ => Box::new(PsnPicker::<8, 3>::new(flows)),
             },
             Block::Tracker => match shape.window {
-                128 => Box::new(BitmapTracker::<2, 1>::new(flows)),
-                256 => Box::new(BitmapTracker::<4, 2>::new(flows)),
-                _ => Box::new(BitmapTracker::<8, 3>::new(flows)),
-            },
-            // The last parameter is `rondo_models::reorder::table_psns`, log2.
-            Block::Reorder => match shape.window {
-                128 | 256 => Box::new(ReorderBuffer::<9>::new(flows)),
-                _ => Box::new(ReorderBuffer::<10>::new(flows)),
+                128 => Box::new(BitmapTracker::<2, 1, TAG_BITS>::new(flows)),
+                256 => Box::new(BitmapTracker::<4, 2, TAG_BITS>::new(flows)),
+                _ => Box::new(BitmapTracker::<8, 3, TAG_BITS>::new(flows)),
             },
             Block::Ledger => Box::new(Ledger::new(flows, shape.paths, TRANSMIT_SLOTS)),
+            Block::Reorder => reorder(shape),
             Block::Sender => sender(shape),
-            Block::Receiver => match shape.window {
-                128 => Box::new(ReceiverDatapath::<2, 1, 9>::new(flows)),
-                256 => Box::new(ReceiverDatapath::<4, 2, 9>::new(flows)),
-                _ => Box::new(ReceiverDatapath::<8, 3, 10>::new(flows)),
-            },
+            Block::Receiver => receiver(shape),
             Block::Parser => Box::new(FrameParser::new(flows)),
         }
+    }
+}
+
+/// The reorder buffer. The first parameter is `Buffer::table_psns`, log2.
+fn reorder(shape: Shape) -> Box<dyn RustHdlBlock> {
+    let (flows, slots) = (shape.flows, shape.slots);
+    match (shape.buffer().table_psns(shape.window), shape.slot_bytes) {
+        (512, 4096) => Box::new(ReorderBuffer::<9, 6>::new(flows, slots)),
+        (512, _) => Box::new(ReorderBuffer::<9, 8>::new(flows, slots)),
+        (_, 4096) => Box::new(ReorderBuffer::<10, 6>::new(flows, slots)),
+        (_, _) => Box::new(ReorderBuffer::<10, 8>::new(flows, slots)),
+    }
+}
+
+/// The receiver datapath. Its parameters are the tracker's, then the reorder buffer's.
+fn receiver(shape: Shape) -> Box<dyn RustHdlBlock> {
+    let (flows, slots) = (shape.flows, shape.slots);
+    let table_psns = shape.buffer().table_psns(shape.window);
+    match (shape.window, table_psns, shape.slot_bytes) {
+        (128, 512, 4096) => Box::new(ReceiverDatapath::<2, 1, 9, 6>::new(flows, slots)),
+        (128, 512, _) => Box::new(ReceiverDatapath::<2, 1, 9, 8>::new(flows, slots)),
+        (128, _, 4096) => Box::new(ReceiverDatapath::<2, 1, 10, 6>::new(flows, slots)),
+        (128, _, _) => Box::new(ReceiverDatapath::<2, 1, 10, 8>::new(flows, slots)),
+        (256, 512, 4096) => Box::new(ReceiverDatapath::<4, 2, 9, 6>::new(flows, slots)),
+        (256, 512, _) => Box::new(ReceiverDatapath::<4, 2, 9, 8>::new(flows, slots)),
+        (256, _, 4096) => Box::new(ReceiverDatapath::<4, 2, 10, 6>::new(flows, slots)),
+        (256, _, _) => Box::new(ReceiverDatapath::<4, 2, 10, 8>::new(flows, slots)),
+        (_, _, 4096) => Box::new(ReceiverDatapath::<8, 3, 10, 6>::new(flows, slots)),
+        (_, _, _) => Box::new(ReceiverDatapath::<8, 3, 10, 8>::new(flows, slots)),
     }
 }
 

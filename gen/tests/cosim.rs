@@ -53,7 +53,7 @@ fn a_flipped_operator_is_reported() {
     let text = &mut v
         .files
         .iter_mut()
-        .find(|(n, _)| n == "rondo_tracker_128.v")
+        .find(|(n, _)| n == "rondo_tracker_128x77.v")
         .expect("the tracker's file")
         .1;
     let right = "base_7 + ";

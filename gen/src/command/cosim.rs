@@ -208,12 +208,14 @@ impl Cosim {
             actual: hex(&m.actual),
             wave,
             reproduce: format!(
-                "rondo cosim --block {} --cycles {} --seed {seed} --paths {} --window {} --flows {}{}",
+                "rondo cosim --block {} --cycles {} --seed {seed} --paths {} --window {} --flows {} --slots {} --slot-bytes {}{}",
                 block.name(),
                 (m.clock + 1).max(100),
                 shape.paths,
                 shape.window,
                 shape.flows,
+                shape.slots,
+                shape.slot_bytes,
                 self.rtl
                     .as_ref()
                     .map_or(String::new(), |d| format!(" --rtl {}", d.display()))

@@ -149,7 +149,7 @@ pub struct SenderDatapath<
     bounds: StreamFifo<Bits<35>, QUEUE_ADDRESS_BITS>,
     selector: DeficitSelector<P, Q>,
     picker: PsnPicker<G, LG>,
-    acks: BitmapTracker<G, LG>,
+    acks: BitmapTracker<G, LG, 5>,
     limits: Ram<Bits<24>, FLOW_BITS>,
     unacknowledged: Ram<Bits<24>, FLOW_BITS>,
     skips: Ram<Bits<10>, 14>,
@@ -484,8 +484,8 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.acks.req_flow.next = self.ack_flow.val();
         self.acks.req_psn.next = self.ack_psn.val();
         self.acks.req_room.next = true;
-        self.acks.req_tag.next = bit_cast::<12, 4>(self.ack_path.val())
-            | (bit_cast::<12, 1>(self.ack_count.val().into()) << 4);
+        self.acks.req_tag.next = bit_cast::<5, 4>(self.ack_path.val())
+            | (bit_cast::<5, 1>(self.ack_count.val().into()) << 4);
         self.ack_taken.next = self.acks.res_valid.val()
             && self.selector.ack_ready.val()
             && self.acked_ready.val()

@@ -9,7 +9,7 @@ use crate::psn::Psn;
 use crate::tracker::{sending_bound, Verdict};
 
 /// Bit of the tracker's tag: the ACK's path has room for one more.
-const COUNT: u16 = 1 << 4;
+const COUNT: u128 = 1 << 4;
 
 /// Clocks from issue to the bound.
 const BOUND: usize = 3;
@@ -241,7 +241,7 @@ impl Sender {
                 flow: a.flow,
                 psn: a.psn,
                 room: true,
-                tag: u16::from(a.path) | if a.count { COUNT } else { 0 },
+                tag: u128::from(a.path) | if a.count { COUNT } else { 0 },
             }),
             res_ready: count_ready && i.acked_ready,
         });

@@ -1,19 +1,16 @@
 //! The ledger's stimulus and model.
 
 use super::driver::first_psn;
-use super::{Pace, Resets, Rows, Scoreboard, Source};
+use super::{LedgerCheck, Pace, Resets, Rows, Source};
 use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use rondo_models::cycle::ledger::Ledger;
-use rondo_models::ledger::{Effect, Event, Kind, Record};
+use rondo_models::ledger::{Event, Kind};
 use rondo_models::psn::Psn;
 use rondo_models::recovery::Recovery;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Clocks from an event to its effects.
-const PIPELINE: u64 = 5;
 /// Clocks of work, and of the rest in which every slot must come back.
 const WORK: u64 = 12_000;
 const REST: u64 = 30_000;
@@ -157,7 +154,7 @@ fn advance(next: &mut Psn, set: &mut BTreeSet<u32>, psn: u32) {
 pub struct LedgerBench {
     rng: SmallRng,
     at: At,
-    model: Ledger,
+    check: LedgerCheck,
     paths: u8,
     slots: usize,
     clock: u64,
@@ -178,19 +175,7 @@ pub struct LedgerBench {
     unsent: Source<(u16, u32)>,
     sinks: [Pace; 4],
     recoveries: VecDeque<(u16, Flow)>,
-    /// What the design has taken, in order.
-    sents: VecDeque<(u16, Event)>,
-    acks: VecDeque<Event>,
-    lost: VecDeque<(u16, u32)>,
-    losing: VecDeque<(u64, (u16, u32))>,
-    scan: u16,
-    free: Scoreboard<u16>,
-    settled: Scoreboard<[u64; 4]>,
-    resolve: Scoreboard<[u64; 2]>,
-    again: Scoreboard<[u64; 2]>,
-    account: Scoreboard<[u64; 9]>,
     broken: Option<String>,
-    seen: [u64; 16],
 }
 
 impl LedgerBench {
@@ -208,7 +193,7 @@ impl LedgerBench {
         let mut rng = SmallRng::seed_from_u64(seed);
         Ok(Self {
             at: At::new(v)?,
-            model: Ledger::new(flows, paths, slots),
+            check: LedgerCheck::new(flows, paths, slots),
             paths: paths as u8,
             slots,
             clock: 0,
@@ -229,18 +214,7 @@ impl LedgerBench {
             unsent: Source::new(Pace::MIXED),
             sinks: std::array::from_fn(|_| Pace::new(&[256, 256, 128, 32])),
             recoveries: VecDeque::new(),
-            sents: VecDeque::new(),
-            acks: VecDeque::new(),
-            lost: VecDeque::new(),
-            losing: VecDeque::new(),
-            scan: 0,
-            free: Scoreboard::new("free"),
-            settled: Scoreboard::new("settled"),
-            resolve: Scoreboard::new("resolve"),
-            again: Scoreboard::new("again"),
-            account: Scoreboard::new("account"),
             broken: None,
-            seen: [0; 16],
             rng,
         })
     }
@@ -250,7 +224,7 @@ impl LedgerBench {
     }
 
     fn restart(&mut self) {
-        self.model = Ledger::new(self.flows.len(), self.paths.into(), self.slots);
+        self.check.restart();
         self.flows.fill(Flow::default());
         self.free_slots.clear();
         self.jobs.clear();
@@ -262,19 +236,6 @@ impl LedgerBench {
         self.commit.reset();
         self.ack.reset();
         self.unsent.reset();
-        self.sents.clear();
-        self.acks.clear();
-        self.lost.clear();
-        self.losing.clear();
-        self.scan = 0;
-        self.free.reset();
-        self.settled.reset();
-        self.resolve.reset();
-        self.again.reset();
-        self.account.reset();
-        for slot in 0..self.slots {
-            self.free.expect(slot as u16);
-        }
         // The parameters' RAM is not cleared by a reset: whoever opens a flow writes them.
         self.recoveries = (0..self.flows.len() as u16)
             .map(|f| (f, Flow::default()))
@@ -301,7 +262,7 @@ impl LedgerBench {
         inputs[self.at.recovery[0]] = recovery.is_some().into();
         if let Some((flow, f)) = &recovery {
             let flow = *flow;
-            let m = self.model.flow_mut(flow);
+            let m = self.check.model.flow_mut(flow);
             m.open = f.open;
             m.recovery = f.recovery;
             m.timeout_ns = f.timeout_ns;
@@ -342,20 +303,10 @@ impl LedgerBench {
             }
             return;
         }
-        let quiet = self
-            .model
-            .records()
-            .iter()
-            .all(|r| !r.live || r.flow != flow)
+        let quiet = self.check.is_quiet(flow)
             && self.commit.peek().is_none_or(|c| c.0 != flow)
             && self.ack.peek().is_none_or(|e| e.flow != flow)
-            && self.unsent.peek().is_none_or(|u| u.0 != flow)
-            && self.lost.iter().all(|l| l.0 != flow)
-            && self.losing.iter().all(|l| l.1 .0 != flow)
-            && self.acks.iter().all(|e| e.flow != flow)
-            && self.sents.iter().all(|s| s.1.flow != flow)
-            && self.again.expected().all(|a| a[0] != u64::from(flow))
-            && self.settled.expected().all(|s| s[0] != u64::from(flow));
+            && self.unsent.peek().is_none_or(|u| u.0 != flow);
         if quiet && !rests {
             let first = first_psn(&mut self.rng);
             *f = Flow {
@@ -427,7 +378,7 @@ impl LedgerBench {
                 received_ns: 0,
                 now_ns,
             };
-            self.sents.push_back((j.slot, e));
+            self.check.sent(j.slot, e);
             self.travel(e);
         }
     }
@@ -547,110 +498,6 @@ impl LedgerBench {
         }
     }
 
-    /// An event that enters the design's pipeline: the model takes it, too.
-    fn enter(&mut self, row: [u64; 6]) {
-        let [_, kind, slot, flow, psn, ns] = row;
-        let (slot, flow, psn, ns) = (slot as u16, flow as u16, psn as u32, ns as u32);
-        let plain = |kind| Event {
-            kind,
-            flow,
-            psn,
-            path: 0,
-            expected: 0,
-            sent_ns: 0,
-            received_ns: 0,
-            now_ns: ns,
-        };
-        let (at, e) = match kind {
-            0 => (Some(slot), Some(plain(Kind::Commit))),
-            1 => self.sents.pop_front().unzip(),
-            2..=4 => (None, self.acks.pop_front()),
-            5 => {
-                let r = self.model.record(self.model.slot_of(flow, psn));
-                let live = r.live && (r.flow, r.psn) == (flow, psn);
-                if live && !Psn::new(psn).is_before(self.model.flow(flow).expected) {
-                    self.break_off(format!(
-                        "heals PSN {psn:#x} of flow {flow}, which was not expected"
-                    ));
-                }
-                (None, Some(plain(Kind::Heal)))
-            }
-            6 => {
-                if self.lost.pop_front() != Some((flow, psn)) {
-                    self.break_off(format!(
-                        "checks PSN {psn:#x} of flow {flow}, not the first lost"
-                    ));
-                }
-                (None, Some(plain(Kind::Again)))
-            }
-            _ => {
-                let turn = self.scan;
-                self.scan = (self.scan + 1) % self.slots as u16;
-                (Some(turn), Some(plain(Kind::Scan)))
-            }
-        };
-        let Some(e) = e else {
-            return self.break_off(format!("event {kind} that nobody made"));
-        };
-        let at = at.unwrap_or_else(|| self.model.slot_of(e.flow, e.psn));
-        let known = self.model.record(at).live && kind != 4;
-        if e.kind as u64 != kind
-            || (known && at != slot)
-            || (e.flow, e.psn) != (flow, psn) && kind < 7
-        {
-            return self.break_off(format!(
-                "takes event {kind} of slot {slot} for {e:x?} of {at}"
-            ));
-        }
-        self.seen[kind as usize] += 1;
-        let (before, effect) = self.model.apply(at, &e);
-        self.follow(at, &e, &before, &effect);
-    }
-
-    fn follow(&mut self, slot: u16, e: &Event, r: &Record, effect: &Effect) {
-        if effect.freed {
-            self.free.expect(slot);
-            self.seen[8] += u64::from(e.kind == Kind::Scan);
-        }
-        if let Some((path, count)) = effect.settled {
-            self.settled
-                .expect([r.flow.into(), r.psn.into(), path.into(), count.into()]);
-        }
-        let flow = if effect.lost { r.flow } else { e.flow };
-        if let Some(path) = effect.resolved {
-            self.resolve.expect([flow.into(), path.into()]);
-        }
-        if effect.lost {
-            self.losing
-                .push_back((self.clock + PIPELINE, (r.flow, r.psn)));
-            self.seen[9] += u64::from(effect.timeout);
-            self.seen[10] += u64::from(!effect.timeout);
-        }
-        if effect.again {
-            self.again.expect([r.flow.into(), r.psn.into()]);
-        }
-        if effect.told {
-            let own = effect.lost || e.kind == Kind::Heal;
-            // A probe's ACK looks up a slot that means nothing.
-            let freed = if e.kind == Kind::ProbeAck {
-                [0, 0]
-            } else {
-                [r.path.into(), r.in_flight.into()]
-            };
-            self.account.expect([
-                e.kind as u64,
-                if own { r.flow } else { e.flow }.into(),
-                if own { r.path } else { e.path }.into(),
-                freed[0],
-                freed[1],
-                effect.timeout.into(),
-                e.sent_ns.into(),
-                e.received_ns.into(),
-                e.now_ns.into(),
-            ]);
-        }
-    }
-
     fn observe_outputs(&mut self, inputs: &[u64], o: &[u64]) {
         let a = &self.at;
         let row = |at: &[usize]| at.iter().map(|&i| o[i]).collect::<Vec<_>>();
@@ -659,9 +506,6 @@ impl LedgerBench {
         let account = on(a.account[0]).then(|| {
             let mut r = [0; 9];
             r.copy_from_slice(&row(&a.account[1..]));
-            if r[0] == Kind::ProbeAck as u64 {
-                (r[3], r[4]) = (0, 0);
-            }
             r
         });
         let settled = on(a.settled[0]).then(|| {
@@ -670,13 +514,15 @@ impl LedgerBench {
             r
         });
         let pair = |at: &[usize; 3]| on(at[0]).then(|| [o[at[1]], o[at[2]]]);
-        self.account.clock(account, true);
+        self.check.told(account);
         let freed = on(a.free[0]).then(|| o[a.free[1]] as u16);
-        let freed = self.free.clock(freed, ready(a.free_ready));
+        let freed = self.check.free.clock(freed, ready(a.free_ready));
         self.free_slots.extend(freed);
-        self.resolve.clock(pair(&a.resolve), ready(a.resolve_ready));
-        let again = self.again.clock(pair(&a.again), ready(a.again_ready));
-        if let Some([flow, _, ..]) = self.settled.clock(settled, ready(a.settled_ready)) {
+        self.check
+            .resolve
+            .clock(pair(&a.resolve), ready(a.resolve_ready));
+        let again = self.check.again.clock(pair(&a.again), ready(a.again_ready));
+        if let Some([flow, _, ..]) = self.check.settled.clock(settled, ready(a.settled_ready)) {
             let [_, psn, ..] = settled.unwrap_or_default();
             let f = &mut self.flows[flow as usize];
             advance(&mut f.una, &mut f.acked, psn as u32);
@@ -693,7 +539,7 @@ impl LedgerBench {
             if self.rng.random_range(0..4) == 0 {
                 self.returning.push_back((flow, psn));
             } else {
-                let slot = self.model.slot_of(flow, psn);
+                let slot = self.check.model.slot_of(flow, psn);
                 let due = self.clock + self.rng.random_range(20..200);
                 self.jobs.push(Job {
                     due,
@@ -715,7 +561,7 @@ impl LedgerBench {
         if all_free && self.commit.peek().is_none() {
             self.phase = self.clock;
         } else if self.clock - self.phase > WORK + REST {
-            let live = self.model.records().iter().filter(|r| r.live).count();
+            let live = self.check.model.records().iter().filter(|r| r.live).count();
             self.break_off(format!(
                 "does not free all slots: {live} are live in the model"
             ));
@@ -741,24 +587,20 @@ impl Bench for LedgerBench {
             return self.restart();
         }
         let on = |at: usize| outputs[at] != 0;
-        while self.losing.front().is_some_and(|l| l.0 < self.clock) {
-            if let Some((_, l)) = self.losing.pop_front() {
-                self.lost.push_back(l);
-            }
-        }
+        self.check.begin_clock();
         if let Some(u) = self.unsent.taken(on(self.at.unsent_ready)) {
-            self.lost.push_back(u);
+            self.check.unsent(u.0, u.1);
         }
         if let Some(e) = self.ack.taken(on(self.at.ack_ready)) {
-            self.acks.push_back(e);
+            self.check.ack(e);
         }
         if let Some((flow, psn)) = self.open.taken(on(self.at.open_ready)) {
             self.opening = None;
-            self.model.open(flow, psn);
+            self.check.model.open(flow, psn);
         }
         if on(self.at.event[0]) {
-            let row = self.at.event.map(|i| outputs[i]);
-            self.enter(row);
+            let [_, row @ ..] = self.at.event.map(|i| outputs[i]);
+            self.check.enter(row);
         }
         if let Some((flow, psn, slot)) = self.commit.taken(on(self.at.commit_ready)) {
             let due = self.clock + self.rng.random_range(30..600);
@@ -776,13 +618,7 @@ impl Bench for LedgerBench {
     }
 
     fn violation(&self) -> Option<&str> {
-        self.broken
-            .as_deref()
-            .or(self.free.violation())
-            .or(self.settled.violation())
-            .or(self.resolve.violation())
-            .or(self.again.violation())
-            .or(self.account.violation())
+        self.broken.as_deref().or(self.check.violation())
     }
 
     fn is_clocked(&self) -> bool {
@@ -790,11 +626,6 @@ impl Bench for LedgerBench {
     }
 
     fn compared(&self) -> u64 {
-        self.free.compared()
-            + self.settled.compared()
-            + self.resolve.compared()
-            + self.again.compared()
-            + self.account.compared()
-            + self.seen.iter().sum::<u64>()
+        self.check.compared()
     }
 }

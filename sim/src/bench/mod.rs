@@ -3,6 +3,7 @@
 mod driver;
 mod frames;
 mod ledger;
+mod ledger_check;
 mod packets;
 mod parser;
 mod picker;
@@ -14,9 +15,10 @@ mod sender;
 mod sender_ports;
 mod tracker;
 
-pub use driver::{Pace, Resets, Rows, Source};
+pub use driver::{Pace, Reached, Resets, Rows, Source};
 pub use frames::FrameSource;
 pub use ledger::LedgerBench;
+pub use ledger_check::{LedgerCheck, Reach};
 pub use packets::{contents, PacketSource};
 pub use parser::ParserBench;
 pub use picker::PickerBench;

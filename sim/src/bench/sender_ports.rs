@@ -146,7 +146,7 @@ impl SenderPorts {
         if let Some(j) = out.acked {
             expected[a.acked[1]] = j.arrival.flow.into();
             expected[a.acked[2]] = j.arrival.psn.into();
-            expected[a.acked[3]] = (j.arrival.tag & 15).into();
+            expected[a.acked[3]] = (j.arrival.tag & 15) as u64;
             expected[a.acked[4]] = (j.outcome.verdict == Verdict::Accepted).into();
             expected[a.acked[5]] = j.outcome.expected.value().into();
         }
