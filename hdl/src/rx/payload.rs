@@ -41,7 +41,7 @@ pub struct PayloadCheck {
     pub size_right: Signal<Out, Bit>,
     /// The payload CRC is right; with `out_last`, and until the next frame's payload.
     pub crc_right: Signal<Out, Bit>,
-    crc: Crc32c,
+    payload_sum: Crc32c,
     counted: Signal<Local, Bits<512>>,
     surplus: Signal<Local, Bits<9>>,
     data_1: Reg<Bits<512>>,
@@ -89,7 +89,7 @@ impl Default for PayloadCheck {
             out_end: Signal::default(),
             size_right: Signal::default(),
             crc_right: Signal::default(),
-            crc: Crc32c::default(),
+            payload_sum: Crc32c::default(),
             counted: Signal::default(),
             surplus: Signal::default(),
             data_1: Reg::default(),
@@ -121,7 +121,7 @@ impl Logic for PayloadCheck {
         dff_setup!(self, clk, data_1, first_1, valid_1, last_1, end_1, valid_2, end_2);
         dff_setup!(self, clk, valid_3, end_3, valid_4, end_4, valid_5, end_5);
         dff_setup!(self, clk, size_right_5, crc_right_5);
-        self.crc.clk.next = self.clk.val();
+        self.payload_sum.clk.next = self.clk.val();
         self.last_5.clk.next = self.clk.val();
         self.data_5.clk.next = self.clk.val();
         self.size_4.clk.next = self.clk.val();
@@ -141,9 +141,9 @@ impl Logic for PayloadCheck {
         self.size_4.d.next = self.size.val();
 
         // s + 1
-        self.crc.valid.next = self.valid_1.q.val();
-        self.crc.first.next = self.first_1.q.val();
-        self.crc.data.next = self.data_1.q.val();
+        self.payload_sum.valid.next = self.valid_1.q.val();
+        self.payload_sum.first.next = self.first_1.q.val();
+        self.payload_sum.data.next = self.data_1.q.val();
         self.data_5.d.next = self.data_1.q.val();
         self.last_5.d.next = self.last_1.q.val();
         self.valid_2.d.next = self.valid_1.q.val();
@@ -157,7 +157,7 @@ impl Logic for PayloadCheck {
         self.valid_5.d.next = self.valid_4.q.val();
         self.end_5.d.next = self.end_4.q.val();
         self.size_right_5.d.next = self.size_4.q.val() == self.whole_size.val();
-        self.crc_right_5.d.next = self.crc.crc.val() == self.payload_crc.val();
+        self.crc_right_5.d.next = self.payload_sum.crc.val() == self.payload_crc.val();
 
         // s + 5
         self.out_valid.next = self.valid_5.q.val();
