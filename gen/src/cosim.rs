@@ -2,10 +2,7 @@
 
 use crate::shape::{Block, Shape, TRANSMIT_SLOTS};
 use crate::verilog::{Design, Direction, VerilogError};
-use rondo_sim::bench::{
-    DeliveryBench, LedgerBench, PickerBench, ReceiverBench, ReorderBench, SchedulerBench,
-    SelectorBench, SenderBench, TrackerBench,
-};
+use rondo_sim::bench::{ParserBench, DeliveryBench, LedgerBench, PickerBench, ReceiverBench, ReorderBench, SchedulerBench, SelectorBench, SenderBench, TrackerBench};
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
 
@@ -67,6 +64,7 @@ pub fn bench(
             seed,
         )?),
         Block::Scheduler => Box::new(SchedulerBench::new(v, shape.paths, shape.flows, seed)?),
+        Block::Parser => Box::new(ParserBench::new(v, shape.flows, seed)?),
         Block::Delivery => Box::new(DeliveryBench::new(v, seed)?),
         Block::Sender => Box::new(SenderBench::new(
             v,

@@ -10,6 +10,7 @@ use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
 use rondo_hdl::tx::FlowScheduler;
 use rondo_models::reorder::Buffer;
+use rondo_hdl::rx::FrameParser;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
 
@@ -133,13 +134,15 @@ pub enum Block {
     Receiver,
     /// Flow scheduler.
     Scheduler,
+    /// Frame parser.
+    Parser,
     /// Host stream out.
     Delivery,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 9] = [
+    pub const ALL: [Block; 10] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
@@ -148,6 +151,7 @@ impl Block {
         Block::Sender,
         Block::Receiver,
         Block::Scheduler,
+        Block::Parser,
         Block::Delivery,
     ];
 
@@ -162,6 +166,7 @@ impl Block {
             Block::Sender => "sender",
             Block::Receiver => "receiver",
             Block::Scheduler => "scheduler",
+            Block::Parser => "parser",
             Block::Delivery => "delivery",
         }
     }
@@ -198,6 +203,7 @@ impl Block {
             Block::Sender => sender(shape),
             Block::Receiver => receiver(shape),
             Block::Scheduler => Box::new(FlowScheduler::new(flows, shape.paths)),
+            Block::Parser => Box::new(FrameParser::new(flows)),
             Block::Delivery => Box::new(Delivery::default()),
         }
     }

@@ -31,6 +31,7 @@ pub mod recovery;
 pub mod reorder;
 pub mod round_robin;
 pub mod schedule;
+pub mod rx;
 pub mod skips;
 pub mod tracker;
 pub mod wire;

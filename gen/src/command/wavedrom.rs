@@ -272,6 +272,7 @@ impl Wavedrom {
             Block::Delivery => (Block::Delivery, DELIVERY),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),
+            Block::Parser => return Err(CommandError::Failed("no diagram".into())),
         };
         let v = verilog(block, shape)?;
         let diagram = record(

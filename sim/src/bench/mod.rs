@@ -2,9 +2,11 @@
 
 mod delivery;
 mod driver;
+mod frames;
 mod ledger;
 mod ledger_check;
 mod packets;
+mod parser;
 mod picker;
 mod receiver;
 mod reorder;
@@ -18,9 +20,11 @@ mod tracker;
 
 pub use delivery::DeliveryBench;
 pub use driver::{Pace, Reached, Resets, Rows, Source};
+pub use frames::FrameSource;
 pub use ledger::LedgerBench;
 pub use ledger_check::{LedgerCheck, Reach};
 pub use packets::{contents, PacketSource};
+pub use parser::ParserBench;
 pub use picker::PickerBench;
 pub use receiver::{ReceiverBench, ReceiverPorts};
 pub use reorder::ReorderBench;
