@@ -30,3 +30,4 @@ pub mod reorder;
 pub mod round_robin;
 pub mod skips;
 pub mod tracker;
+pub mod wire;
