@@ -6,6 +6,7 @@ use rondo_hdl::reorder::ReorderBuffer;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
+use rondo_hdl::tx::Segmenter;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
 
@@ -80,17 +81,20 @@ pub enum Block {
     Sender,
     /// Receiver datapath.
     Receiver,
+    /// Segmenter, with slots of 4,096 bytes.
+    Segmenter,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 6] = [
+    pub const ALL: [Block; 7] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
         Block::Reorder,
         Block::Sender,
         Block::Receiver,
+        Block::Segmenter,
     ];
 
     /// Its name on the command line and in reports.
@@ -102,6 +106,7 @@ impl Block {
             Block::Reorder => "reorder",
             Block::Sender => "sender",
             Block::Receiver => "receiver",
+            Block::Segmenter => "segmenter",
         }
     }
 
@@ -143,6 +148,7 @@ impl Block {
                 256 => Box::new(ReceiverDatapath::<4, 2, 9>::new(flows)),
                 _ => Box::new(ReceiverDatapath::<8, 3, 10>::new(flows)),
             },
+            Block::Segmenter => Box::new(Segmenter::<6>::new(flows)),
         }
     }
 }

@@ -13,3 +13,4 @@ pub mod selector;
 pub mod stream;
 pub mod top;
 pub mod tracker;
+pub mod tx;

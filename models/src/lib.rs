@@ -28,6 +28,7 @@ pub mod psn;
 pub mod recovery;
 pub mod reorder;
 pub mod round_robin;
+pub mod segmenter;
 pub mod skips;
 pub mod tracker;
 pub mod wire;

@@ -33,7 +33,7 @@ pub struct Head {
     pub text: String,
 }
 
-/// What is put on the ports in one clock.
+/// What is put on the ports in one clock. `port:n` is the 64-bit word `n` of a wide port.
 pub type Drive<'a> = &'a [(&'a str, u64)];
 
 /// Resets `v`, waits for `ready`, then applies one row of `drives` a clock and records `signals`
@@ -79,7 +79,8 @@ pub fn record(
     let mut values: Vec<Vec<Option<u64>>> = vec![Vec::new(); signals.len()];
     for clock in 0..clocks {
         for (port, value) in drives.get(clock).copied().unwrap_or(&[]) {
-            inputs[rows.input(port)?] = *value;
+            let (port, word) = port.split_once(':').unwrap_or((port, "0"));
+            inputs[rows.input(port)? + word.parse().unwrap_or(0)] = *value;
         }
         dut.step(&inputs, &mut outputs);
         for ((list, name), valid) in values.iter_mut().zip(signals).zip(&qualifiers) {

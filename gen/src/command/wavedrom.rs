@@ -166,6 +166,48 @@ const SENDER: Plan = Plan {
     caption:
         "sender: flow 1 sends PSN 2 on path 0 (skip 2), then PSN 0 on path 1; flow 2 has nothing",
 };
+const SEGMENTER: Plan = Plan {
+    ready: "open_ready",
+    drives: &[
+        &[
+            ("context_data", 0x8040),
+            ("free_valid", 1),
+            ("free_slot", 5),
+        ],
+        &[("free_slot", 6)],
+        &[("free_slot", 7)],
+        &[
+            ("h2c_valid", 1),
+            ("h2c_size", 192),
+            ("h2c_data", 0x0000_0007_0001_0001),
+            ("h2c_data:1", 0x0000_0080_0000_0000),
+            ("h2c_data:2", 0x0000_0080),
+        ],
+        &[("h2c_data", 0xaa), ("h2c_data:1", 0), ("h2c_data:2", 0)],
+        &[("h2c_data", 0xbb), ("h2c_last", 1)],
+        &[("h2c_valid", 0)],
+    ],
+    signals: &[
+        "h2c_valid",
+        "h2c_ready",
+        "h2c_last",
+        "context_flow",
+        "free_valid",
+        "free_ready",
+        "free_slot",
+        "pool_write",
+        "pool_address",
+        "pool_data",
+        "segment_write",
+        "segment_slot",
+        "commit_valid",
+        "commit_flow",
+        "commit_psn",
+        "commit_slot",
+    ],
+    clocks: 32,
+    caption: "segmenter: a chunk of two packets of 64 bytes",
+};
 
 impl Wavedrom {
     /// Records and prints.
@@ -177,6 +219,7 @@ impl Wavedrom {
             Block::Picker => (Block::Picker, PICKER),
             Block::Tracker => (Block::Tracker, TRACKER),
             Block::Sender => (Block::Sender, SENDER),
+            Block::Segmenter => (Block::Segmenter, SEGMENTER),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),
         };

@@ -1,11 +1,13 @@
 //! Stimulus and model of each block.
 
+mod chunks;
 mod driver;
 mod packets;
 mod picker;
 mod receiver;
 mod reorder;
 mod scoreboard;
+mod segmenter;
 mod selector;
 mod sender;
 mod sender_ports;
@@ -17,6 +19,7 @@ pub use picker::PickerBench;
 pub use receiver::{ReceiverBench, ReceiverPorts};
 pub use reorder::ReorderBench;
 pub use scoreboard::Scoreboard;
+pub use segmenter::SegmenterBench;
 pub use selector::SelectorBench;
 pub use sender::SenderBench;
 pub use sender_ports::SenderPorts;
