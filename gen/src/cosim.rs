@@ -3,8 +3,8 @@
 use crate::shape::{Block, Shape};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
-    PickerBench, ReceiverBench, ReorderBench, SegmenterBench, SelectorBench, SenderBench,
-    TrackerBench,
+    BuilderBench, PickerBench, ReceiverBench, ReorderBench, SegmenterBench, SelectorBench,
+    SenderBench, TrackerBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -62,5 +62,6 @@ pub fn bench(
         )?),
         Block::Receiver => Box::new(ReceiverBench::new(v, shape.window, shape.flows, seed)?),
         Block::Segmenter => Box::new(SegmenterBench::new(v, 64, shape.flows, seed)?),
+        Block::Builder => Box::new(BuilderBench::new(v, 64, shape.flows, seed)?),
     })
 }

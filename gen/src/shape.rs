@@ -6,7 +6,7 @@ use rondo_hdl::reorder::ReorderBuffer;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
-use rondo_hdl::tx::Segmenter;
+use rondo_hdl::tx::{FrameBuilder, Segmenter};
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
 
@@ -83,11 +83,13 @@ pub enum Block {
     Receiver,
     /// Segmenter, with slots of 4,096 bytes.
     Segmenter,
+    /// Frame builder, with slots of 4,096 bytes.
+    Builder,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 7] = [
+    pub const ALL: [Block; 8] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
@@ -95,6 +97,7 @@ impl Block {
         Block::Sender,
         Block::Receiver,
         Block::Segmenter,
+        Block::Builder,
     ];
 
     /// Its name on the command line and in reports.
@@ -107,6 +110,7 @@ impl Block {
             Block::Sender => "sender",
             Block::Receiver => "receiver",
             Block::Segmenter => "segmenter",
+            Block::Builder => "builder",
         }
     }
 
@@ -149,6 +153,7 @@ impl Block {
                 _ => Box::new(ReceiverDatapath::<8, 3, 10>::new(flows)),
             },
             Block::Segmenter => Box::new(Segmenter::<6>::new(flows)),
+            Block::Builder => Box::new(FrameBuilder::<6>::default()),
         }
     }
 }

@@ -208,6 +208,40 @@ const SEGMENTER: Plan = Plan {
     clocks: 32,
     caption: "segmenter: a chunk of two packets of 64 bytes",
 };
+const BUILDER: Plan = Plan {
+    ready: "ack_ready",
+    drives: &[
+        &[
+            // A flow on IPv4, and in every slot a payload of 48 bytes.
+            ("context_data", 0x8040),
+            ("segment_data:1", 48 << 32),
+            ("data_valid", 1),
+            ("data_flow", 1),
+            ("data_psn", 9),
+            ("data_slot", 5),
+        ],
+        &[("data_valid", 0), ("ack_valid", 1), ("ack_flow", 1)],
+        &[("ack_valid", 0)],
+    ],
+    signals: &[
+        "data_valid",
+        "data_ready",
+        "ack_valid",
+        "ack_ready",
+        "context_flow",
+        "segment_slot",
+        "frame_valid",
+        "frame_kind",
+        "sent_valid",
+        "sent_psn",
+        "pool_address",
+        "tx_valid",
+        "tx_last",
+        "tx_size",
+    ],
+    clocks: 24,
+    caption: "frame builder: a data packet of 48 bytes, then an ACK",
+};
 
 impl Wavedrom {
     /// Records and prints.
@@ -220,6 +254,7 @@ impl Wavedrom {
             Block::Tracker => (Block::Tracker, TRACKER),
             Block::Sender => (Block::Sender, SENDER),
             Block::Segmenter => (Block::Segmenter, SEGMENTER),
+            Block::Builder => (Block::Builder, BUILDER),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),
         };

@@ -1,7 +1,9 @@
 //! Stimulus and model of each block.
 
+mod builder;
 mod chunks;
 mod driver;
+mod frames;
 mod packets;
 mod picker;
 mod receiver;
@@ -13,6 +15,7 @@ mod sender;
 mod sender_ports;
 mod tracker;
 
+pub use builder::BuilderBench;
 pub use driver::{Pace, Resets, Rows, Source};
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
