@@ -101,7 +101,8 @@ impl Host {
     }
 
     fn step(&mut self) {
-        self.rig.set("now_ns", (self.clock * CLOCK_NS) & 0xffff_ffff);
+        self.rig
+            .set("now_ns", (self.clock * CLOCK_NS) & 0xffff_ffff);
         if self.posts.is_empty() && self.clock % 8 == 0 {
             self.posts.extend(self.slow_posts.pop_front());
         }
@@ -194,7 +195,9 @@ fn a_flow_alone() {
     h.measure(8_000);
     let clocks = 8_000.0 / h.requests.len() as f64;
     let (min, mean, max) = intervals(&h.visits, 1);
-    println!("a flow alone: {clocks:.2} clocks a packet; {min} to {max} between visits, mean {mean:.1}");
+    println!(
+        "a flow alone: {clocks:.2} clocks a packet; {min} to {max} between visits, mean {mean:.1}"
+    );
     assert!(max <= 16);
 }
 
@@ -232,7 +235,12 @@ fn a_thousand_paces() {
     let visits = h.visits.len() as f64 / h.requests.len() as f64;
     let (mut worst, mut sum) = (0f64, 0f64);
     for flow in 0..flows {
-        let sent: Vec<u64> = h.requests.iter().filter(|r| r.1 == flow).map(|r| r.0).collect();
+        let sent: Vec<u64> = h
+            .requests
+            .iter()
+            .filter(|r| r.1 == flow)
+            .map(|r| r.0)
+            .collect();
         let want = ideal(rate(time(flow)), sent.len() + 1);
         // Lateness since the first packet; the next is not due yet, or late.
         let late = |clock: u64, n: usize| {
@@ -240,7 +248,10 @@ fn a_thousand_paces() {
             ns / time(flow)
         };
         let all: Vec<f64> = sent.iter().enumerate().map(|(n, &c)| late(c, n)).collect();
-        let most = all.iter().copied().fold(late(h.clock, sent.len()), f64::max);
+        let most = all
+            .iter()
+            .copied()
+            .fold(late(h.clock, sent.len()), f64::max);
         let least = all.iter().copied().fold(0.0, f64::min);
         worst = worst.max(most - least);
         sum += all.iter().sum::<f64>();
@@ -281,7 +292,10 @@ fn small_packets_of_64_flows() {
     h.run(5_000);
     h.measure(100_000);
     let sent = h.requests.len() as f64 * 0.75;
-    println!("64 flows at 28 ns a packet: {:.2} clocks a packet that is sent", 100_000.0 / sent);
+    println!(
+        "64 flows at 28 ns a packet: {:.2} clocks a packet that is sent",
+        100_000.0 / sent
+    );
     assert!(100_000.0 / sent < 7.1);
 }
 
@@ -304,7 +318,12 @@ fn a_fast_flow_in_bad_company() {
         }
         h.run(100_000);
         h.measure(100_000);
-        let own: Vec<u64> = h.requests.iter().filter(|r| r.1 == 0).map(|r| r.0).collect();
+        let own: Vec<u64> = h
+            .requests
+            .iter()
+            .filter(|r| r.1 == 0)
+            .map(|r| r.0)
+            .collect();
         let ns = 100_000.0 * CLOCK_NS as f64 / own.len() as f64;
         let visits = h.visits.iter().filter(|v| v.1 == 0).count();
         println!(

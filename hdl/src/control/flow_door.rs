@@ -27,7 +27,6 @@ pub enum DoorState {
     Slots,
 }
 
-
 /// Parts that keep state of a flow.
 pub const PARTS: usize = 5;
 

@@ -308,7 +308,8 @@ impl Logic for EventDoor {
         for i in 1..SOURCES {
             self.either_flow[i].next = self.either_flow[i - 1].val();
             if self.taken.val().get_bit(i) {
-                self.either_flow[i].next = self.either_flow[i - 1].val() | self.source_flow[i].val();
+                self.either_flow[i].next =
+                    self.either_flow[i - 1].val() | self.source_flow[i].val();
             }
         }
         for i in (SOURCES - 1)..SOURCES {

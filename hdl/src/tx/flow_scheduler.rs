@@ -228,7 +228,16 @@ impl Logic for FlowScheduler {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clk, valid, source_1, kind_7, flow_1, flow_8, now_1);
-        dff_setup!(self, clk, room_1, room_8, visit_8, request_places, probe_places, active);
+        dff_setup!(
+            self,
+            clk,
+            room_1,
+            room_8,
+            visit_8,
+            request_places,
+            probe_places,
+            active
+        );
         clock!(self, clk, rates);
         self.sweep.clk.next = self.clk.val();
         self.door.clk.next = self.clk.val();
@@ -340,9 +349,9 @@ impl Logic for FlowScheduler {
         self.word.earned_5.next = self.earned.earned_5.val();
         self.kind_7.d.next = 0.into();
         if self.valid.q.val().get_bit(5) {
-            self.kind_7.d.next = bit_cast::<KINDS, 1>(
-                (self.source_6.q.val() & self.visits.val()).any().into(),
-            ) | (bit_cast::<KINDS, 5>(self.source_6.q.val().get_bits::<5>(5)) << 1);
+            self.kind_7.d.next =
+                bit_cast::<KINDS, 1>((self.source_6.q.val() & self.visits.val()).any().into())
+                    | (bit_cast::<KINDS, 5>(self.source_6.q.val().get_bits::<5>(5)) << 1);
         }
         self.word.visit_7.next = self.kind_7.q.val().get_bit(0);
         self.word.post_7.next = self.kind_7.q.val().get_bit(1);

@@ -212,6 +212,7 @@ pub struct Endpoint {
     done: u64,
     pulses: Pulses,
     occupied_at_rest: u64,
+    free_at_rest: u64,
     rng: SmallRng,
     host_pace: u32,
     limit: u32,
@@ -275,6 +276,7 @@ impl Endpoint {
             done: 0,
             pulses: Pulses::default(),
             occupied_at_rest: 0,
+            free_at_rest: 0,
             rng,
             host_pace: mesh.host_pace,
             limit: mesh.reorder_slots,
@@ -286,11 +288,12 @@ impl Endpoint {
             e.inputs[e.i.rst] = u64::from(clock < RESET_CLOCKS);
             e.clock(&mut None, false);
             if clock > RESET_CLOCKS && e.outputs[e.o.ready] != 0 {
-                // The first slot is taken soon after.
-                for _ in 0..8 {
+                // The first slots are taken soon after.
+                for _ in 0..16 {
                     e.clock(&mut None, false);
                 }
                 e.occupied_at_rest = e.outputs[e.o.occupied];
+                e.free_at_rest = e.outputs[e.o.free_count];
                 return Ok(e);
             }
         }
@@ -427,8 +430,11 @@ impl Endpoint {
     }
 
     fn observe_commands(&mut self) {
+        if self.inputs[self.i.rst] != 0 {
+            return;
+        }
         self.done += u64::from(self.on(self.o.done));
-        if !self.on(self.o.cmd_ready) || self.inputs[self.i.rst] != 0 {
+        if !self.on(self.o.cmd_ready) {
             return;
         }
         let Some(c) = self.commands.pop_front() else {
@@ -629,7 +635,7 @@ impl Endpoint {
     /// Nothing is under way in the NIC, and every pool is as full as after reset.
     pub fn is_at_rest(&self) -> bool {
         let (o, n) = (&self.outputs, &self.o);
-        o[n.free_count] + 1 >= TRANSMIT_SLOTS as u64
+        o[n.free_count] == self.free_at_rest
             && o[n.lost_count] == 0
             && o[n.active_flows] == 0
             && o[n.waiting] == 0
@@ -644,9 +650,10 @@ impl Endpoint {
     pub fn unrest(&self) -> String {
         let (o, n) = (&self.outputs, &self.o);
         format!(
-            "{} of {TRANSMIT_SLOTS} transmit slots free, {} lost PSNs wait, {} flows active, {} packets wait, \
+            "{} transmit slots free ({} at rest), {} lost PSNs wait, {} flows active, {} packets wait, \
              {} reorder slots in use ({} at rest), golden transmit side quiet: {}, receive side: {}, host has sent all: {}",
             o[n.free_count],
+            self.free_at_rest,
             o[n.lost_count],
             o[n.active_flows],
             o[n.waiting],

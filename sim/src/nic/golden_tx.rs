@@ -391,7 +391,11 @@ impl GoldenTx {
         if frame != bytes {
             let at = frame.iter().zip(bytes).position(|(a, b)| a != b);
             let n = bytes.len();
-            self.differ(|| format!("{what}: {n} bytes, byte {at:?} is wrong in {repr:x?}"));
+            let head: Vec<String> = bytes.iter().take(100).map(|b| format!("{b:02x}")).collect();
+            let head = head.join("");
+            self.differ(|| {
+                format!("{what}: {n} bytes, byte {at:?} is wrong: {head}, expected {repr:x?}")
+            });
         }
         self.frame = frame;
     }

@@ -16,7 +16,7 @@ const CLOCK_PS: u64 = 4_000;
 /// Clocks between two looks at the control's timers.
 const CONTROL_CLOCKS: u64 = 25;
 /// Time that everything posted has to be delivered and all pools to fill, ps of network time.
-const DRAIN_PS: u64 = 400_000_000_000;
+const DRAIN_PS: u64 = 1_000_000_000;
 
 /// Frames of a link for a capture: which way, when they left the NIC (ns), bytes.
 pub type Capture<'a> = &'a mut dyn FnMut(usize, u64, &[u8]);
