@@ -4,7 +4,7 @@ use crate::shape::{Block, Shape};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
     BuilderBench, PickerBench, ReceiverBench, ReorderBench, SegmenterBench, SelectorBench,
-    SenderBench, TrackerBench,
+    SenderBench, TrackerBench, TransmitBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -63,5 +63,6 @@ pub fn bench(
         Block::Receiver => Box::new(ReceiverBench::new(v, shape.window, shape.flows, seed)?),
         Block::Segmenter => Box::new(SegmenterBench::new(v, 64, shape.flows, seed)?),
         Block::Builder => Box::new(BuilderBench::new(v, 64, shape.flows, seed)?),
+        Block::Transmit => Box::new(TransmitBench::new(v, 64, shape.flows, seed)?),
     })
 }

@@ -6,7 +6,7 @@ use rondo_hdl::reorder::ReorderBuffer;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
-use rondo_hdl::tx::{FrameBuilder, Segmenter};
+use rondo_hdl::tx::{FrameBuilder, Segmenter, TransmitPath};
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
 
@@ -85,11 +85,13 @@ pub enum Block {
     Segmenter,
     /// Frame builder, with slots of 4,096 bytes.
     Builder,
+    /// Segmenter, pool and frame builder, with slots of 4,096 bytes.
+    Transmit,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 8] = [
+    pub const ALL: [Block; 9] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
@@ -98,6 +100,7 @@ impl Block {
         Block::Receiver,
         Block::Segmenter,
         Block::Builder,
+        Block::Transmit,
     ];
 
     /// Its name on the command line and in reports.
@@ -111,6 +114,7 @@ impl Block {
             Block::Receiver => "receiver",
             Block::Segmenter => "segmenter",
             Block::Builder => "builder",
+            Block::Transmit => "transmit",
         }
     }
 
@@ -154,6 +158,7 @@ impl Block {
             },
             Block::Segmenter => Box::new(Segmenter::<6>::new(flows)),
             Block::Builder => Box::new(FrameBuilder::<6>::default()),
+            Block::Transmit => Box::new(TransmitPath::<6>::new(flows)),
         }
     }
 }

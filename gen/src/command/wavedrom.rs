@@ -254,7 +254,8 @@ impl Wavedrom {
             Block::Tracker => (Block::Tracker, TRACKER),
             Block::Sender => (Block::Sender, SENDER),
             Block::Segmenter => (Block::Segmenter, SEGMENTER),
-            Block::Builder => (Block::Builder, BUILDER),
+            // The transmit side needs a scheduler: the builder shows how frames leave.
+            Block::Builder | Block::Transmit => (Block::Builder, BUILDER),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),
         };

@@ -177,7 +177,8 @@ impl Logic for JobChoice {
         self.frames.d.next = self.frames.q.val() + bit_cast::<4, 1>(self.taken.val().into())
             - bit_cast::<4, 1>(self.started.val().into())
             - bit_cast::<4, 1>(self.dropped.val().into());
-        self.large_frames.d.next = self.large_frames.q.val() + bit_cast::<4, 1>(self.taken_large.val().into())
+        self.large_frames.d.next = self.large_frames.q.val()
+            + bit_cast::<4, 1>(self.taken_large.val().into())
             - bit_cast::<4, 1>((self.started.val() && self.started_large.val()).into())
             - bit_cast::<4, 1>((self.dropped.val() && self.dropped_large.val()).into());
 

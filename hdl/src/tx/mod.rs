@@ -9,6 +9,7 @@ mod frame_writer;
 mod job_choice;
 mod segmenter;
 mod timestamp_crc;
+mod transmit_path;
 mod wire_order;
 
 pub use chunk_check::ChunkCheck;
@@ -20,4 +21,5 @@ pub use frame_writer::FrameWriter;
 pub use job_choice::JobChoice;
 pub use segmenter::Segmenter;
 pub use timestamp_crc::TimestampCrc;
+pub use transmit_path::TransmitPath;
 pub use wire_order::WireOrder;

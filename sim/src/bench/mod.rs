@@ -3,7 +3,10 @@
 mod builder;
 mod chunks;
 mod driver;
+mod frame_order;
 mod frames;
+mod host_side;
+mod jobs;
 mod packets;
 mod picker;
 mod receiver;
@@ -14,6 +17,7 @@ mod selector;
 mod sender;
 mod sender_ports;
 mod tracker;
+mod transmit;
 
 pub use builder::BuilderBench;
 pub use driver::{Pace, Resets, Rows, Source};
@@ -27,3 +31,4 @@ pub use selector::SelectorBench;
 pub use sender::SenderBench;
 pub use sender_ports::SenderPorts;
 pub use tracker::TrackerBench;
+pub use transmit::TransmitBench;
