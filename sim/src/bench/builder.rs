@@ -69,7 +69,7 @@ impl BuilderBench {
             contexts: vec![FlowContext::CLOSED; flows],
             last_job: vec![0; flows],
             segments: vec![Segment::default(); SLOTS],
-            jobs: Jobs::new(&r, &[256, 0, 32, 128, 8])?,
+            jobs: Jobs::new(&r, &[256, 0, 32, 128, 8], &[4, 0, 256, 32])?,
             ports: FramePorts::new(&r)?,
             frames: FrameOrder::default(),
             context_row: [0; 4],
@@ -85,7 +85,7 @@ impl BuilderBench {
         self.now_ns = random_time(&mut self.rng);
         let largest = self.largest();
         for c in &mut self.contexts {
-            *c = random_context(&mut self.rng, largest);
+            *c = random_context(&mut self.rng, largest, &self.identity);
         }
         self.last_job.fill(self.clock);
         for s in &mut self.segments {
@@ -107,7 +107,7 @@ impl BuilderBench {
         let flow = self.rng.random_range(0..self.contexts.len());
         if self.last_job[flow] + 4 < self.clock {
             let largest = self.largest();
-            self.contexts[flow] = random_context(&mut self.rng, largest);
+            self.contexts[flow] = random_context(&mut self.rng, largest, &self.identity);
         }
     }
 
@@ -143,7 +143,7 @@ pub fn random_time(rng: &mut SmallRng) -> u32 {
     }
 }
 
-fn random_context(rng: &mut SmallRng, largest: u16) -> FlowContext {
+fn random_context(rng: &mut SmallRng, largest: u16, me: &Identity) -> FlowContext {
     let mtu = 64
         * match rng.random_range(0..8) {
             0 => largest / 64,
@@ -153,17 +153,24 @@ fn random_context(rng: &mut SmallRng, largest: u16) -> FlowContext {
     FlowContext {
         mtu,
         valid: rng.random_range(0..8) != 0,
-        ..random_peer(rng)
+        ..random_peer(rng, me)
     }
 }
 
-/// A context with everything but MTU and validity.
-pub fn random_peer(rng: &mut SmallRng) -> FlowContext {
-    // All ones in an address make the checksum's carries.
-    let ipv4 = match rng.random_range(0..4) {
-        0 => u32::MAX,
-        _ => rng.random(),
+/// Sum of the other 16-bit words of an ACK's IPv4 header.
+const ACK_WORDS: u32 = 0x4500 + (46 << 2) + (20 + 8 + 38) + 0x4000 + 0x4011;
+
+/// A context with everything but MTU and validity, for the NIC `me`.
+pub fn random_peer(rng: &mut SmallRng, me: &Identity) -> FlowContext {
+    let local = u32::from(me.ipv4);
+    let high: u32 = rng.random_range(0..1 << 16);
+    let others = ACK_WORDS + (local >> 16) + (local & 0xffff) + high;
+    let low = match rng.random_range(0..4) {
+        // The sum of an ACK's words has all ones, so that its carry carries again.
+        0 => 0xffff_u32.wrapping_sub(others) & 0xffff,
+        _ => rng.random_range(0..1 << 16),
     };
+    let ipv4 = high << 16 | low;
     FlowContext {
         source_port: rng.random(),
         peer_flow: rng.random(),

@@ -74,6 +74,8 @@ pub struct HostFlow {
     next_psn: Psn,
     /// As the segmenter knows it.
     una: Psn,
+    /// As it will know it.
+    reported: Psn,
     /// Packets that are due.
     due: usize,
     /// Before this clock the oldest is not acknowledged.
@@ -88,23 +90,32 @@ pub struct HostFlow {
 #[derive(Default, Debug)]
 pub struct Reached {
     refusals: [u32; 8],
-    window_waits: u32,
+    /// Clocks in which the next packet waits for its flow's slot table.
+    pub window_waits: u32,
     host_held: u32,
     slots_missing: u32,
     reopened: u32,
 }
 
 impl Reached {
-    /// Some path was never taken.
+    /// Some path was never taken, but for the wait for the slot table.
     pub fn misses(&self) -> bool {
-        let others = [
-            self.window_waits,
-            self.host_held,
-            self.slots_missing,
-            self.reopened,
-        ];
+        let others = [self.host_held, self.slots_missing, self.reopened];
         self.refusals[1..].contains(&0) || others.contains(&0)
     }
+}
+
+/// From `from` to `to`: often at once, sometimes a few PSNs at a time.
+fn steps(rng: &mut SmallRng, from: Psn, to: Psn) -> impl Iterator<Item = Psn> {
+    let step = match rng.random() {
+        true => rng.random_range(1..32),
+        false => Psn::COUNT as usize,
+    };
+    let count = to.minus(from.value()).value();
+    (step as u32..count)
+        .step_by(step)
+        .map(move |n| from.plus(n))
+        .chain([to])
 }
 
 /// Drives and checks all ports of a segmenter but its memories.
@@ -162,6 +173,7 @@ impl HostSide {
             outstanding: Vec::new(),
             next_psn: Psn::default(),
             una: Psn::default(),
+            reported: Psn::default(),
             due: 0,
             hole_until: 0,
             unread: 0,
@@ -180,14 +192,14 @@ impl HostSide {
             descriptors: VecDeque::new(),
             first_beat: true,
             h2c: Source::new(&[256, 256, 256, 128, 200]),
-            open: Source::new(Pace::RARE),
+            open: Source::new(&[1, 4, 0, 16, 0, 0, 256]),
             free: Source::new(Pace::MIXED),
             free_list: Vec::new(),
             held_slots: VecDeque::new(),
             acks: Pace::new(&[256, 256, 128, 32, 8]),
             unas: VecDeque::new(),
             una_pace: Pace::new(&[256, 128, 16]),
-            commit_ready: Pace::new(Pace::MIXED),
+            commit_ready: Pace::new(&[256, 256, 128, 32, 8, 200]),
             commits: Scoreboard::new("commit"),
             due: VecDeque::new(),
             refusals: VecDeque::new(),
@@ -209,6 +221,7 @@ impl HostSide {
                 outstanding: Vec::new(),
                 next_psn: Psn::default(),
                 una: Psn::default(),
+                reported: Psn::default(),
                 due: 0,
                 hole_until: 0,
                 unread: 0,
@@ -284,7 +297,7 @@ impl HostSide {
         let short = flow.context.valid && flow.context.mtu == 64;
         if short && rng.random() {
             self.rush_until = self.clock + 12_000;
-            flow.hole_until = self.clock + 10_000;
+            flow.hole_until = self.clock + 6_000;
         }
     }
 
@@ -296,7 +309,13 @@ impl HostSide {
             && f.unread == 0
             && f.judged_by < self.clock
             && f.outstanding.iter().all(|p| p.is_sent && !p.is_job);
-        (quiet && rng.random_range(0..4) == 0).then(|| (flow as u16, Psn::new(first_psn(rng))))
+        // Often close to another flow's PSNs, so that taking one flow for another is not harmless.
+        let near = self.flows[rng.random_range(0..self.flows.len())].next_psn;
+        let psn = match rng.random() {
+            true => near.plus(rng.random_range(0..2_048)).minus(1_024),
+            false => Psn::new(first_psn(rng)),
+        };
+        (quiet && rng.random_range(0..4) == 0).then_some((flow as u16, psn))
     }
 
     /// The flow is about to be opened.
@@ -325,7 +344,9 @@ impl HostSide {
         if index == 0 {
             let next = f.next_psn.minus(f.due as u32);
             let una = f.outstanding.first().map_or(next, |p| p.psn);
-            self.unas.push_back((flow, una));
+            self.unas
+                .extend(steps(rng, f.reported, una).map(|u| (flow, u)));
+            f.reported = una;
             if rng.random_range(0..64) == 0 {
                 f.hole_until = self.clock + rng.random_range(100..6_000);
             }
@@ -340,6 +361,7 @@ impl HostSide {
         let f = &mut self.flows[usize::from(flow)];
         f.next_psn = psn;
         f.una = psn;
+        f.reported = psn;
         if self.changes_contexts {
             f.context = (self.context)(rng, self.slot_bytes);
         }
@@ -368,10 +390,8 @@ impl HostSide {
             self.acknowledge(rng);
         }
         let pulse = self.una_pace.active(rng);
-        let una = match self.unas.front() {
-            Some((f, _)) if pulse && !self.is_opening(*f) => self.unas.pop_front(),
-            _ => None,
-        };
+        let next = self.unas.iter().position(|(f, _)| self.may_move(*f));
+        let una = next.filter(|_| pulse).and_then(|at| self.unas.remove(at));
         inputs[self.at.una[0]] = una.is_some().into();
         if let Some((flow, psn)) = una {
             inputs[self.at.una[1]] = flow.into();
@@ -379,6 +399,20 @@ impl HostSide {
             self.flows[usize::from(flow)].una = psn;
         }
         inputs[self.at.commit_ready] = self.commit_ready.active(rng).into();
+    }
+
+    /// The segmenter may be told that the flow's lowest unacknowledged PSN has moved. In a rush it is
+    /// told as late as possible, so that a pulse that it loses is missed.
+    fn may_move(&self, flow: u16) -> bool {
+        if self.is_opening(flow) {
+            return false;
+        }
+        if flow != self.hot || self.clock >= self.rush_until {
+            return true;
+        }
+        let una = self.flows[usize::from(flow)].una;
+        let next = self.due.iter().find(|p| p.flow == flow);
+        next.is_none_or(|p| !may_commit(p.psn, una))
     }
 
     fn drive_host(&mut self, rng: &mut SmallRng, inputs: &mut [u64]) {

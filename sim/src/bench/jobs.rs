@@ -153,11 +153,15 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// The ports' places; ACKs come at one of `ack_rates`.
+    /// The ports' places; ACKs and probes come at one of these rates.
     ///
     /// # Errors
     /// [`SimError::NoPort`] when the block has no such ports.
-    pub fn new(r: &Rows, ack_rates: &'static [u32]) -> Result<Self, SimError> {
+    pub fn new(
+        r: &Rows,
+        ack_rates: &'static [u32],
+        probe_rates: &'static [u32],
+    ) -> Result<Self, SimError> {
         Ok(Self {
             ack: r.inputs([
                 "ack_valid",
@@ -188,7 +192,7 @@ impl Jobs {
             ],
             acks: Source::new(ack_rates),
             packets: Source::new(&[256, 256, 128, 32, 0]),
-            probes: Source::new(&[4, 0, 256, 32]),
+            probes: Source::new(probe_rates),
             held: [0; 3],
             acks_of_probes: 0,
             violation: None,

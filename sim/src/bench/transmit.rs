@@ -49,7 +49,7 @@ fn random_context(rng: &mut SmallRng, slot_bytes: u16) -> FlowContext {
     FlowContext {
         mtu,
         valid: rng.random_range(0..8) != 0,
-        ..random_peer(rng)
+        ..FlowContext::CLOSED
     }
 }
 
@@ -77,7 +77,7 @@ impl TransmitBench {
             identity: random_identity(&mut rng),
             now_ns: 0,
             host,
-            jobs: Jobs::new(&r, &[0, 4, 16, 64, 256])?,
+            jobs: Jobs::new(&r, &[0, 4, 16, 64], &[0, 1, 8])?,
             ports: FramePorts::new(&r)?,
             frames: FrameOrder::default(),
             cut_row: [0; 4],
@@ -91,6 +91,13 @@ impl TransmitBench {
         self.identity = random_identity(&mut self.rng);
         self.now_ns = random_time(&mut self.rng);
         self.host.restart(&mut self.rng);
+        for f in &mut self.host.flows {
+            f.context = FlowContext {
+                mtu: f.context.mtu,
+                valid: f.context.valid,
+                ..random_peer(&mut self.rng, &self.identity)
+            };
+        }
         self.jobs.reset();
         self.frames.reset();
     }
