@@ -3,8 +3,8 @@
 use crate::shape::{Block, Shape};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
-    BuilderBench, PickerBench, ReceiverBench, ReorderBench, SegmenterBench, SelectorBench,
-    SenderBench, TrackerBench, TransmitBench,
+    BuilderBench, CommitterBench, PickerBench, ReceiverBench, ReorderBench, SegmenterBench,
+    SelectorBench, SenderBench, TrackerBench, TransmitBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -61,6 +61,7 @@ pub fn bench(
             seed,
         )?),
         Block::Receiver => Box::new(ReceiverBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Committer => Box::new(CommitterBench::new(v, shape.flows, seed)?),
         Block::Segmenter => Box::new(SegmenterBench::new(v, 64, shape.flows, seed)?),
         Block::Builder => Box::new(BuilderBench::new(v, 64, shape.flows, seed)?),
         Block::Transmit => Box::new(TransmitBench::new(v, 64, shape.flows, seed)?),

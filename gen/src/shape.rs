@@ -6,7 +6,7 @@ use rondo_hdl::reorder::ReorderBuffer;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
-use rondo_hdl::tx::{FrameBuilder, Segmenter, TransmitPath};
+use rondo_hdl::tx::{Committer, FrameBuilder, Segmenter, TransmitPath};
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
 
@@ -81,6 +81,8 @@ pub enum Block {
     Sender,
     /// Receiver datapath.
     Receiver,
+    /// Committer of the segmenter.
+    Committer,
     /// Segmenter, with slots of 4,096 bytes.
     Segmenter,
     /// Frame builder, with slots of 4,096 bytes.
@@ -91,13 +93,14 @@ pub enum Block {
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 9] = [
+    pub const ALL: [Block; 10] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
         Block::Reorder,
         Block::Sender,
         Block::Receiver,
+        Block::Committer,
         Block::Segmenter,
         Block::Builder,
         Block::Transmit,
@@ -112,6 +115,7 @@ impl Block {
             Block::Reorder => "reorder",
             Block::Sender => "sender",
             Block::Receiver => "receiver",
+            Block::Committer => "committer",
             Block::Segmenter => "segmenter",
             Block::Builder => "builder",
             Block::Transmit => "transmit",
@@ -156,6 +160,7 @@ impl Block {
                 256 => Box::new(ReceiverDatapath::<4, 2, 9>::new(flows)),
                 _ => Box::new(ReceiverDatapath::<8, 3, 10>::new(flows)),
             },
+            Block::Committer => Box::new(Committer::new(flows)),
             Block::Segmenter => Box::new(Segmenter::<6>::new(flows)),
             Block::Builder => Box::new(FrameBuilder::<6>::default()),
             Block::Transmit => Box::new(TransmitPath::<6>::new(flows)),

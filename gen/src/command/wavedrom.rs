@@ -253,7 +253,7 @@ impl Wavedrom {
             Block::Picker => (Block::Picker, PICKER),
             Block::Tracker => (Block::Tracker, TRACKER),
             Block::Sender => (Block::Sender, SENDER),
-            Block::Segmenter => (Block::Segmenter, SEGMENTER),
+            Block::Committer | Block::Segmenter => (Block::Segmenter, SEGMENTER),
             // The transmit side needs a scheduler: the builder shows how frames leave.
             Block::Builder | Block::Transmit => (Block::Builder, BUILDER),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.

@@ -2,6 +2,7 @@
 
 mod builder;
 mod chunks;
+mod committer;
 mod driver;
 mod frame_order;
 mod frames;
@@ -20,6 +21,7 @@ mod tracker;
 mod transmit;
 
 pub use builder::BuilderBench;
+pub use committer::CommitterBench;
 pub use driver::{Pace, Resets, Rows, Source};
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
