@@ -231,11 +231,17 @@ impl Logic for Committer {
             self.unas.read_address.next = self.flow_4.q.val();
         }
 
+        // An opening waits for a clock in which nothing else is written.
+        self.opening.next = self.pending.q.val() && !self.una_valid.val() && !self.written.q.val();
         self.psn_1.next = self.psns.read_data.val();
         if self.forward_1.q.val() {
             self.psn_1.next = self.next_psn.q.val();
         }
         self.written.d.next = false;
+        if self.opening.val() {
+            self.known.d.next = false;
+        }
+        // After that: a packet that moves on in the clock of an opening is known.
         if self.go.val() {
             self.valid_1.d.next = self.take.val();
             self.flow_1.d.next = self.head_flow.val();
@@ -298,8 +304,7 @@ impl Logic for Committer {
         self.commit_psn.next = self.commits.data.val().get_bits::<24>(10);
         self.commit_slot.next = self.commits.data.val().get_bits::<10>(34);
 
-        // Opening a flow waits for a clock in which nothing else is written; the sweep after reset
-        // need not.
+        // The sweep after reset writes at once.
         self.sweep.open_valid.next = self.open_valid.val() && !self.pending.q.val();
         self.open_ready.next = self.sweep.open_ready.val() && !self.pending.q.val();
         self.sweep.open_flow.next = self.open_flow.val();
@@ -308,10 +313,8 @@ impl Logic for Committer {
             self.initialising.d.next = false;
         }
         self.sweeping.next = self.initialising.q.val() && self.sweep.write.val();
-        self.opening.next = self.pending.q.val() && !self.una_valid.val() && !self.written.q.val();
         if self.opening.val() {
             self.pending.d.next = false;
-            self.known.d.next = false;
         }
         if self.sweep.write.val() && !self.initialising.q.val() {
             self.pending.d.next = true;

@@ -74,8 +74,6 @@ pub struct HostFlow {
     next_psn: Psn,
     /// As the segmenter knows it.
     una: Psn,
-    /// As it will know it.
-    reported: Psn,
     /// Packets that are due.
     due: usize,
     /// Before this clock the oldest is not acknowledged.
@@ -90,32 +88,17 @@ pub struct HostFlow {
 #[derive(Default, Debug)]
 pub struct Reached {
     refusals: [u32; 8],
-    /// Clocks in which the next packet waits for its flow's slot table.
-    pub window_waits: u32,
     host_held: u32,
     slots_missing: u32,
     reopened: u32,
 }
 
 impl Reached {
-    /// Some path was never taken, but for the wait for the slot table.
+    /// Some path was never taken.
     pub fn misses(&self) -> bool {
         let others = [self.host_held, self.slots_missing, self.reopened];
         self.refusals[1..].contains(&0) || others.contains(&0)
     }
-}
-
-/// From `from` to `to`: often at once, sometimes a few PSNs at a time.
-fn steps(rng: &mut SmallRng, from: Psn, to: Psn) -> impl Iterator<Item = Psn> {
-    let step = match rng.random() {
-        true => rng.random_range(1..32),
-        false => Psn::COUNT as usize,
-    };
-    let count = to.minus(from.value()).value();
-    (step as u32..count)
-        .step_by(step)
-        .map(move |n| from.plus(n))
-        .chain([to])
 }
 
 /// Drives and checks all ports of a segmenter but its memories.
@@ -131,9 +114,6 @@ pub struct HostSide {
     pub flows: Vec<HostFlow>,
     /// The flow that gets most chunks.
     pub hot: u16,
-    /// Until then one flow of short packets is hot and its oldest packet not acknowledged, so that
-    /// its slot table fills.
-    rush_until: u64,
     chunks: ChunkSource,
     /// Flows of the chunks whose descriptor is not taken yet.
     descriptors: VecDeque<u16>,
@@ -173,7 +153,6 @@ impl HostSide {
             outstanding: Vec::new(),
             next_psn: Psn::default(),
             una: Psn::default(),
-            reported: Psn::default(),
             due: 0,
             hole_until: 0,
             unread: 0,
@@ -187,7 +166,6 @@ impl HostSide {
             changes_contexts: true,
             flows: (0..flows).map(|_| flow()).collect(),
             hot: 0,
-            rush_until: 0,
             chunks: ChunkSource::default(),
             descriptors: VecDeque::new(),
             first_beat: true,
@@ -221,7 +199,6 @@ impl HostSide {
                 outstanding: Vec::new(),
                 next_psn: Psn::default(),
                 una: Psn::default(),
-                reported: Psn::default(),
                 due: 0,
                 hole_until: 0,
                 unread: 0,
@@ -287,20 +264,6 @@ impl HostSide {
         }
     }
 
-    fn draw_hot_flow(&mut self, rng: &mut SmallRng) {
-        if self.clock < self.rush_until || rng.random_range(0..2_000) != 0 {
-            return;
-        }
-        let hot = rng.random_range(0..self.flows.len());
-        self.hot = hot as u16;
-        let flow = &mut self.flows[hot];
-        let short = flow.context.valid && flow.context.mtu == 64;
-        if short && rng.random() {
-            self.rush_until = self.clock + 12_000;
-            flow.hole_until = self.clock + 6_000;
-        }
-    }
-
     /// A flow to open: one of which nothing is under way into or out of its slots.
     fn flow_to_open(&mut self, rng: &mut SmallRng) -> Option<(u16, Psn)> {
         let flow = rng.random_range(0..self.flows.len());
@@ -325,7 +288,7 @@ impl HostSide {
 
     /// Acknowledges a packet, not always the oldest.
     fn acknowledge(&mut self, rng: &mut SmallRng) {
-        let flow = if self.clock < self.rush_until || rng.random_range(0..3) != 0 {
+        let flow = if rng.random_range(0..3) != 0 {
             self.hot
         } else {
             rng.random_range(0..self.flows.len()) as u16
@@ -344,9 +307,7 @@ impl HostSide {
         if index == 0 {
             let next = f.next_psn.minus(f.due as u32);
             let una = f.outstanding.first().map_or(next, |p| p.psn);
-            self.unas
-                .extend(steps(rng, f.reported, una).map(|u| (flow, u)));
-            f.reported = una;
+            self.unas.push_back((flow, una));
             if rng.random_range(0..64) == 0 {
                 f.hole_until = self.clock + rng.random_range(100..6_000);
             }
@@ -361,7 +322,6 @@ impl HostSide {
         let f = &mut self.flows[usize::from(flow)];
         f.next_psn = psn;
         f.una = psn;
-        f.reported = psn;
         if self.changes_contexts {
             f.context = (self.context)(rng, self.slot_bytes);
         }
@@ -373,7 +333,9 @@ impl HostSide {
 
     /// Drives all inputs.
     pub fn drive(&mut self, rng: &mut SmallRng, inputs: &mut [u64]) {
-        self.draw_hot_flow(rng);
+        if rng.random_range(0..2_000) == 0 {
+            self.hot = rng.random_range(0..self.flows.len()) as u16;
+        }
         let candidate = self.flow_to_open(rng);
         let opening = self.open.offer(rng, |_| candidate);
         inputs[self.at.open[0]] = opening.is_some().into();
@@ -386,12 +348,14 @@ impl HostSide {
         let slot = self.free.offer(rng, |_| free_list.pop());
         inputs[self.at.free[0]] = slot.is_some().into();
         inputs[self.at.free[1]] = slot.unwrap_or_default().into();
-        if self.acks.active(rng) || self.clock < self.rush_until {
+        if self.acks.active(rng) {
             self.acknowledge(rng);
         }
         let pulse = self.una_pace.active(rng);
-        let next = self.unas.iter().position(|(f, _)| self.may_move(*f));
-        let una = next.filter(|_| pulse).and_then(|at| self.unas.remove(at));
+        let una = match self.unas.front() {
+            Some((f, _)) if pulse && !self.is_opening(*f) => self.unas.pop_front(),
+            _ => None,
+        };
         inputs[self.at.una[0]] = una.is_some().into();
         if let Some((flow, psn)) = una {
             inputs[self.at.una[1]] = flow.into();
@@ -399,20 +363,6 @@ impl HostSide {
             self.flows[usize::from(flow)].una = psn;
         }
         inputs[self.at.commit_ready] = self.commit_ready.active(rng).into();
-    }
-
-    /// The segmenter may be told that the flow's lowest unacknowledged PSN has moved. In a rush it is
-    /// told as late as possible, so that a pulse that it loses is missed.
-    fn may_move(&self, flow: u16) -> bool {
-        if self.is_opening(flow) {
-            return false;
-        }
-        if flow != self.hot || self.clock >= self.rush_until {
-            return true;
-        }
-        let una = self.flows[usize::from(flow)].una;
-        let next = self.due.iter().find(|p| p.flow == flow);
-        next.is_none_or(|p| !may_commit(p.psn, una))
     }
 
     fn drive_host(&mut self, rng: &mut SmallRng, inputs: &mut [u64]) {
@@ -498,11 +448,6 @@ impl HostSide {
 
     fn note_what_is_reached(&mut self, inputs: &[u64], outputs: &[u64]) {
         let a = &self.at;
-        let waits = self
-            .due
-            .front()
-            .is_some_and(|d| !may_commit(d.psn, self.flows[usize::from(d.flow)].una));
-        self.reached.window_waits += u32::from(waits);
         self.reached.host_held += u32::from(inputs[a.h2c[0]] != 0 && outputs[a.h2c_ready] == 0);
         self.reached.slots_missing +=
             u32::from(self.free_list.is_empty() && outputs[a.free_ready] != 0);

@@ -172,7 +172,7 @@ impl Bench for SegmenterBench {
             self.slots[usize::from(slot)].is_held = true;
         }
         let reached = &self.host.reached;
-        if self.clock == LONG_RUN && (reached.misses() || reached.window_waits == 0) {
+        if self.clock == LONG_RUN && reached.misses() {
             let what = format!("the run was too easy: {reached:?}");
             self.fail(what);
         }
