@@ -57,6 +57,8 @@ pub struct CommitterBench {
     commits: Scoreboard<(u64, u64, u64)>,
     due: VecDeque<(usize, Psn)>,
     held: u32,
+    /// Until then the sweep after reset holds all packets.
+    swept_by: u64,
     window_waits: u32,
     opened: u32,
     violation: Option<String>,
@@ -95,6 +97,7 @@ impl CommitterBench {
             commits: Scoreboard::new("commit"),
             due: VecDeque::new(),
             held: 0,
+            swept_by: 0,
             window_waits: 0,
             opened: 0,
             violation: None,
@@ -102,9 +105,9 @@ impl CommitterBench {
     }
 
     fn restart(&mut self) {
-        let swept_by = self.clock + self.flows.len() as u64 + OPEN_CLOCKS;
+        self.swept_by = self.clock + self.flows.len() as u64 + OPEN_CLOCKS;
         self.flows.fill(Flow {
-            opened_by: swept_by,
+            opened_by: self.swept_by,
             ..Flow::default()
         });
         self.queued = 0;
@@ -167,7 +170,8 @@ impl CommitterBench {
             if offered.is_some() && !free {
                 self.violation = Some(format!("commit_psn {psn:x}: not in the slot table"));
             }
-            self.held += u32::from(free && ready && offered.is_none());
+            let prompt = free && ready && self.swept_by < self.clock;
+            self.held += u32::from(prompt && offered.is_none());
             if self.held > PROMPT {
                 self.violation = Some(format!("commit: {front:x?} could go, and does not"));
             }
