@@ -63,12 +63,14 @@ pub struct Committer {
     flow_1: Reg<Bits<FLOW_BITS>>,
     slot_1: Reg<Bits<10>>,
     forward_1: Reg<Bit>,
+    forward_older_1: Reg<Bit>,
     stale_1: Reg<Bit>,
     psn_1: Signal<Local, Bits<24>>,
     written: Reg<Bit>,
     known: Reg<Bit>,
     last_flow: Reg<Bits<FLOW_BITS>>,
     next_psn: Reg<Bits<24>>,
+    older_psn: Reg<Bits<24>>,
     valid_2: Reg<Bit>,
     flow_2: Reg<Bits<FLOW_BITS>>,
     slot_2: Reg<Bits<10>>,
@@ -142,12 +144,14 @@ impl Committer {
             flow_1: Reg::default(),
             slot_1: Reg::default(),
             forward_1: Reg::default(),
+            forward_older_1: Reg::default(),
             stale_1: Reg::default(),
             psn_1: Signal::default(),
             written: Reg::default(),
             known: Reg::default(),
             last_flow: Reg::default(),
             next_psn: Reg::default(),
+            older_psn: Reg::default(),
             valid_2: Reg::default(),
             flow_2: Reg::default(),
             slot_2: Reg::default(),
@@ -188,8 +192,17 @@ impl Logic for Committer {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clk, initialising, pending, pending_flow, pending_psn);
-        dff_setup!(self, clk, valid_1, flow_1, slot_1, forward_1, stale_1);
-        dff_setup!(self, clk, written, known, last_flow, next_psn);
+        dff_setup!(
+            self,
+            clk,
+            valid_1,
+            flow_1,
+            slot_1,
+            forward_1,
+            forward_older_1,
+            stale_1
+        );
+        dff_setup!(self, clk, written, known, last_flow, next_psn, older_psn);
         dff_setup!(self, clk, valid_2, flow_2, slot_2, psn_2, una_2, stale_2);
         dff_setup!(self, clk, valid_3, flow_3, slot_3, psn_3, ahead_3, stale_3);
         dff_setup!(self, clk, valid_4, flow_4, slot_4, psn_4, in_window_4);
@@ -207,8 +220,8 @@ impl Logic for Committer {
             | (bit_cast::<20, 10>(self.push_slot.val()) << 10);
         self.head_flow.next = self.packets.data.val().get_bits::<FLOW_BITS>(0);
 
-        // Take a packet: its memories are read. The PSN of a flow's packet directly before is
-        // forwarded; that of the one before last is not written yet.
+        // Take a packet: its memories are read. When the last packet or the one before is of the same
+        // flow, its PSN is not written yet and is forwarded.
         self.go.next =
             !self.valid_4.q.val() || (self.in_window_4.q.val() && (self.credits.q.val() != 0));
         self.hold.next = self.sweep.busy.val() || self.pending.q.val();
@@ -220,9 +233,8 @@ impl Logic for Committer {
             && self.valid_1.q.val()
             && (self.last_flow.q.val() == self.head_flow.val())
             && !self.same.val();
-        self.packets.ready.next = self.go.val() && !self.hold.val() && !self.unwritten.val();
-        self.take.next =
-            self.packets.valid.val() && self.go.val() && !self.hold.val() && !self.unwritten.val();
+        self.packets.ready.next = self.go.val() && !self.hold.val();
+        self.take.next = self.packets.valid.val() && self.go.val() && !self.hold.val();
         self.popped.next = self.take.val();
         self.psns.read_address.next = self.head_flow.val();
         self.unas.read_address.next = self.head_flow.val();
@@ -231,22 +243,32 @@ impl Logic for Committer {
             self.unas.read_address.next = self.flow_4.q.val();
         }
 
+        // An opening waits for a clock in which nothing else is written.
+        self.opening.next = self.pending.q.val() && !self.una_valid.val() && !self.written.q.val();
         self.psn_1.next = self.psns.read_data.val();
         if self.forward_1.q.val() {
             self.psn_1.next = self.next_psn.q.val();
+        } else if self.forward_older_1.q.val() {
+            self.psn_1.next = self.older_psn.q.val();
         }
         self.written.d.next = false;
+        if self.opening.val() {
+            self.known.d.next = false;
+        }
+        // After that: a packet that moves on in the clock of an opening is known.
         if self.go.val() {
             self.valid_1.d.next = self.take.val();
             self.flow_1.d.next = self.head_flow.val();
             self.slot_1.d.next = self.packets.data.val().get_bits::<10>(10);
             self.forward_1.d.next = self.same.val();
+            self.forward_older_1.d.next = self.unwritten.val();
             self.stale_1.d.next = false;
             if self.valid_1.q.val() {
                 self.written.d.next = true;
                 self.known.d.next = true;
                 self.last_flow.d.next = self.flow_1.q.val();
                 self.next_psn.d.next = self.psn_1.val() + 1;
+                self.older_psn.d.next = self.next_psn.q.val();
             }
             self.valid_2.d.next = self.valid_1.q.val();
             self.flow_2.d.next = self.flow_1.q.val();
@@ -298,8 +320,7 @@ impl Logic for Committer {
         self.commit_psn.next = self.commits.data.val().get_bits::<24>(10);
         self.commit_slot.next = self.commits.data.val().get_bits::<10>(34);
 
-        // Opening a flow waits for a clock in which nothing else is written; the sweep after reset
-        // need not.
+        // The sweep after reset writes at once.
         self.sweep.open_valid.next = self.open_valid.val() && !self.pending.q.val();
         self.open_ready.next = self.sweep.open_ready.val() && !self.pending.q.val();
         self.sweep.open_flow.next = self.open_flow.val();
@@ -308,10 +329,8 @@ impl Logic for Committer {
             self.initialising.d.next = false;
         }
         self.sweeping.next = self.initialising.q.val() && self.sweep.write.val();
-        self.opening.next = self.pending.q.val() && !self.una_valid.val() && !self.written.q.val();
         if self.opening.val() {
             self.pending.d.next = false;
-            self.known.d.next = false;
         }
         if self.sweep.write.val() && !self.initialising.q.val() {
             self.pending.d.next = true;

@@ -71,7 +71,7 @@ pub struct FramePreparer {
     fixed_sum_4: Reg<Bits<19>>,
     envelope_4: Reg<Bits<237>>,
     header_bytes: Signal<Local, Bits<16>>,
-    crc: Crc32c,
+    header_crc: Crc32c,
     valid_5: Reg<Bit>,
     address_sum_5: Reg<Bits<19>>,
     rest_sum_5: Reg<Bits<19>>,
@@ -147,7 +147,7 @@ impl Default for FramePreparer {
             fixed_sum_4: Reg::default(),
             envelope_4: Reg::default(),
             header_bytes: Signal::default(),
-            crc: Crc32c::default(),
+            header_crc: Crc32c::default(),
             valid_5: Reg::default(),
             address_sum_5: Reg::default(),
             rest_sum_5: Reg::default(),
@@ -190,7 +190,7 @@ impl Logic for FramePreparer {
         dff_setup!(self, clk, peer_sum_4, fixed_sum_4, envelope_4);
         dff_setup!(self, clk, address_sum_5, rest_sum_5, size_5, pool_beats_5);
         dff_setup!(self, clk, sum_6, last_6, folded_7, last_7);
-        self.crc.clk.next = self.clk.val();
+        self.header_crc.clk.next = self.clk.val();
         self.rondo_7.clk.next = self.clk.val();
         self.envelope_7.clk.next = self.clk.val();
         self.length_7.clk.next = self.clk.val();
@@ -276,9 +276,9 @@ impl Logic for FramePreparer {
         // 4: the CRC starts; sums and lengths.
         self.dropped.next = self.dropped_4.q.val();
         self.dropped_large.next = self.large_4.q.val();
-        self.crc.valid.next = self.valid_4.q.val();
-        self.crc.first.next = self.valid_4.q.val();
-        self.crc.data.next = bit_cast::<512, 272>(self.rondo_4.q.val());
+        self.header_crc.valid.next = self.valid_4.q.val();
+        self.header_crc.first.next = self.valid_4.q.val();
+        self.header_crc.data.next = bit_cast::<512, 272>(self.rondo_4.q.val());
         self.source_sum.d.next = bit_cast::<19, 16>(self.local_ipv4.val().get_bits::<16>(0))
             + bit_cast::<19, 16>(self.local_ipv4.val().get_bits::<16>(16));
         self.valid_5.d.next = self.valid_4.q.val();
@@ -317,7 +317,7 @@ impl Logic for FramePreparer {
             + bit_cast::<16, 1>(self.folded_7.q.val().get_bits::<1>(16)));
         self.prepared_valid.next = self.valid_7.q.val();
         self.prepared.next = bit_cast::<603, 272>(self.rondo_7.q.val())
-            | (bit_cast::<603, 32>(self.crc.crc.val()) << 272)
+            | (bit_cast::<603, 32>(self.header_crc.crc.val()) << 272)
             | (bit_cast::<603, 16>(self.checksum.val()) << 304)
             | (bit_cast::<603, 193>(self.envelope_7.q.val().get_bits::<193>(0)) << 320)
             | (bit_cast::<603, 14>(self.length_7.q.val().get_bits::<14>(0)) << 513)

@@ -87,7 +87,7 @@ pub struct Segmenter<const SB: usize> {
     check: ChunkCheck<SB>,
     cutter: ChunkCutter<SB>,
     committer: Committer,
-    crc: Crc32c,
+    payload_crc: Crc32c,
     completed: Delay<Bits<131>, CRC_CLOCKS>,
     credits: Reg<Bits<6>>,
     first: Reg<Bit>,
@@ -149,7 +149,7 @@ impl<const SB: usize> Segmenter<SB> {
             check: ChunkCheck::new(flows),
             cutter: ChunkCutter::default(),
             committer: Committer::new(flows),
-            crc: Crc32c::default(),
+            payload_crc: Crc32c::default(),
             completed: Delay::default(),
             credits: Reg::default(),
             first: Reg::default(),
@@ -177,7 +177,7 @@ impl<const SB: usize> Logic for Segmenter<SB> {
         self.cutter.rst.next = self.rst.val();
         self.committer.clk.next = self.clk.val();
         self.committer.rst.next = self.rst.val();
-        self.crc.clk.next = self.clk.val();
+        self.payload_crc.clk.next = self.clk.val();
         self.completed.clk.next = self.clk.val();
 
         // In: every beat is queued, descriptors are judged beside. There are never more verdicts
@@ -223,9 +223,9 @@ impl<const SB: usize> Logic for Segmenter<SB> {
         self.refused_cause.next = self.cutter.refused_cause.val();
 
         // A complete packet waits for its CRC.
-        self.crc.valid.next = self.cutter.write.val();
-        self.crc.first.next = self.cutter.write_first.val();
-        self.crc.data.next = self.cutter.data.val();
+        self.payload_crc.valid.next = self.cutter.write.val();
+        self.payload_crc.first.next = self.cutter.write_first.val();
+        self.payload_crc.data.next = self.cutter.data.val();
         self.packet_1.d.next = self.cutter.packet.val();
         self.packet_2.d.next = self.packet_1.q.val();
         self.packet_3.d.next = self.packet_2.q.val();
@@ -235,7 +235,7 @@ impl<const SB: usize> Logic for Segmenter<SB> {
         self.segment_write.next = self.packet_3.q.val();
         self.segment_slot.next = self.completed.q.val().get_bits::<10>(111);
         self.segment_data.next = bit_cast::<144, 111>(self.completed.q.val().get_bits::<111>(0))
-            | (bit_cast::<144, 32>(self.crc.crc.val()) << 111);
+            | (bit_cast::<144, 32>(self.payload_crc.crc.val()) << 111);
 
         self.committer.push.next = self.packet_3.q.val();
         self.committer.push_flow.next = self.completed.q.val().get_bits::<FLOW_BITS>(121);
