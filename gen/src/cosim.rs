@@ -1,10 +1,10 @@
 //! Joins the generator with the co-simulation: a block's Verilog and its bench.
 
-use crate::shape::{Block, Shape};
+use crate::shape::{Block, Shape, TRANSMIT_SLOTS};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
-    DeliveryBench, PickerBench, ReceiverBench, ReorderBench, SelectorBench, SenderBench,
-    TrackerBench,
+    BuilderBench, DeliveryBench, LedgerBench, ParserBench, PickerBench, ReceiverBench,
+    ReorderBench, SchedulerBench, SegmenterBench, SelectorBench, SenderBench, TrackerBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -59,6 +59,17 @@ pub fn bench(
             shape.flows,
             seed,
         )?),
+        Block::Ledger => Box::new(LedgerBench::new(
+            v,
+            shape.paths,
+            shape.flows,
+            TRANSMIT_SLOTS,
+            seed,
+        )?),
+        Block::Scheduler => Box::new(SchedulerBench::new(v, shape.paths, shape.flows, seed)?),
+        Block::Parser => Box::new(ParserBench::new(v, shape.flows, seed)?),
+        Block::Segmenter => Box::new(SegmenterBench::new(v, 64, shape.flows, seed)?),
+        Block::Builder => Box::new(BuilderBench::new(v, 64, shape.flows, seed)?),
         Block::Delivery => Box::new(DeliveryBench::new(v, seed)?),
         Block::Sender => Box::new(SenderBench::new(
             v,

@@ -1,12 +1,17 @@
 //! The shapes that the generator offers, and the blocks it can make of each.
 
 use crate::verilog::{print_design, Design, VerilogError};
+use rondo_hdl::ledger::Ledger;
 use rondo_hdl::picker::PsnPicker;
 use rondo_hdl::reorder::{ReorderBuffer, TAG_BITS};
 use rondo_hdl::rx::Delivery;
+use rondo_hdl::rx::FrameParser;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
+use rondo_hdl::tx::FlowScheduler;
+use rondo_hdl::tx::FrameBuilder;
+use rondo_hdl::tx::Segmenter;
 use rondo_models::reorder::Buffer;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
@@ -18,6 +23,8 @@ pub const WINDOWS: [usize; 3] = [128, 256, 512];
 /// Flows: any power of two in this range.
 pub const FLOWS: std::ops::RangeInclusive<usize> = 2..=1024;
 
+/// Slots of the transmit pool, shared by all flows.
+pub const TRANSMIT_SLOTS: usize = 1024;
 /// Slots of the reorder buffer: the menu.
 pub const SLOTS: [usize; 2] = [256, 512];
 /// Bytes of a slot: the menu.
@@ -121,23 +128,38 @@ pub enum Block {
     Tracker,
     /// Reorder buffer.
     Reorder,
+    /// Ledger of the transmit pool.
+    Ledger,
     /// Sender datapath.
     Sender,
     /// Receiver datapath.
     Receiver,
+    /// Flow scheduler.
+    Scheduler,
+    /// Frame parser.
+    Parser,
+    /// Segmenter, with slots of 4,096 bytes.
+    Segmenter,
+    /// Frame builder, with slots of 4,096 bytes.
+    Builder,
     /// Host stream out.
     Delivery,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 7] = [
+    pub const ALL: [Block; 12] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
         Block::Reorder,
+        Block::Ledger,
         Block::Sender,
         Block::Receiver,
+        Block::Scheduler,
+        Block::Parser,
+        Block::Segmenter,
+        Block::Builder,
         Block::Delivery,
     ];
 
@@ -148,8 +170,13 @@ impl Block {
             Block::Picker => "picker",
             Block::Tracker => "tracker",
             Block::Reorder => "reorder",
+            Block::Ledger => "ledger",
             Block::Sender => "sender",
             Block::Receiver => "receiver",
+            Block::Scheduler => "scheduler",
+            Block::Parser => "parser",
+            Block::Segmenter => "segmenter",
+            Block::Builder => "builder",
             Block::Delivery => "delivery",
         }
     }
@@ -181,9 +208,14 @@ impl Block {
                 256 => Box::new(BitmapTracker::<4, 2, TAG_BITS>::new(flows)),
                 _ => Box::new(BitmapTracker::<8, 3, TAG_BITS>::new(flows)),
             },
+            Block::Ledger => Box::new(Ledger::new(flows, shape.paths, TRANSMIT_SLOTS)),
             Block::Reorder => reorder(shape),
             Block::Sender => sender(shape),
             Block::Receiver => receiver(shape),
+            Block::Scheduler => Box::new(FlowScheduler::new(flows, shape.paths)),
+            Block::Parser => Box::new(FrameParser::new(flows)),
+            Block::Segmenter => Box::new(Segmenter::<6>::new(flows)),
+            Block::Builder => Box::new(FrameBuilder::<6>::default()),
             Block::Delivery => Box::new(Delivery::default()),
         }
     }

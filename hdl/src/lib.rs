@@ -6,6 +6,8 @@
 //! Conventions shared by all blocks: `clk` and a synchronous, active-high `rst`; valid/ready on
 //! every port; memories are simple dual-port with one writer and are cleared by an init sweep.
 
+pub mod control;
+pub mod ledger;
 pub mod picker;
 pub mod prim;
 pub mod reorder;
@@ -14,3 +16,4 @@ pub mod selector;
 pub mod stream;
 pub mod top;
 pub mod tracker;
+pub mod tx;

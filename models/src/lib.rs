@@ -20,6 +20,7 @@ pub mod cycle;
 pub mod deficit;
 pub mod delivery;
 pub mod fixed;
+pub mod ledger;
 #[cfg(feature = "std")]
 pub mod oracle;
 pub mod pacing;
@@ -29,6 +30,9 @@ pub mod psn;
 pub mod recovery;
 pub mod reorder;
 pub mod round_robin;
+pub mod rx;
+pub mod schedule;
+pub mod segmenter;
 pub mod skips;
 pub mod tracker;
 pub mod wire;

@@ -2,11 +2,13 @@
 
 mod init_sweep;
 mod issue_gate;
+mod level_fifo;
 mod skid;
 mod stream_fifo;
 
 pub use init_sweep::InitSweep;
 pub use issue_gate::IssueGate;
+pub use level_fifo::LevelFifo;
 pub use skid::Skid;
 pub use stream_fifo::StreamFifo;
 

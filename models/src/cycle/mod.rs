@@ -6,6 +6,7 @@
 
 mod door;
 mod drain;
+pub mod ledger;
 pub mod picker;
 pub mod receiver;
 pub mod reorder;

@@ -42,9 +42,9 @@ drop_causes! {
     BadFormat = 9, "bad_format";
     /// The header CRC is wrong.
     HeaderCrc = 10, "header_crc";
-    /// The flow is not open, or its epoch is another.
+    /// The flow is not open.
     UnknownFlow = 11, "unknown_flow";
-    /// The source address is not the flow's peer.
+    /// The source address is not the flow's peer's, or the epoch is another.
     WrongPeer = 12, "wrong_peer";
     /// The payload is not of the size that the flow's MTU demands.
     WrongSize = 13, "wrong_size";

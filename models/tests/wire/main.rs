@@ -1,6 +1,7 @@
 //! The wire format against literal frames, properties, random mutations and another parser.
 
 mod bytes;
+mod document;
 mod drops;
 mod literal;
 mod mutations;

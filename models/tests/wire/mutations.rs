@@ -25,6 +25,11 @@ fn same(frame: &[u8], repr: &FrameRepr) {
             destination,
         } => {
             assert_eq!(frame[12..15], [0x08, 0x00, 0x45]);
+            assert_eq!(number(&frame[16..18]), frame.len() as u64 - 14);
+            assert_eq!(number(&frame[20..22]) & 0x3fff, 0, "a fragment");
+            let words = frame[14..34].chunks(2).map(number).sum::<u64>();
+            assert_eq!(words % 0xffff, 0, "checksum");
+            assert_eq!(frame[23], 17);
             assert_eq!(source.octets(), frame[26..30]);
             assert_eq!(destination.octets(), frame[30..34]);
             34
@@ -33,7 +38,9 @@ fn same(frame: &[u8], repr: &FrameRepr) {
             source,
             destination,
         } => {
-            assert_eq!(frame[12..14], [0x86, 0xdd]);
+            assert_eq!((&frame[12..14], frame[14] >> 4), (&[0x86, 0xdd][..], 6));
+            assert_eq!(number(&frame[18..20]), frame.len() as u64 - 54);
+            assert_eq!(frame[20], 17);
             assert_eq!(source.octets(), frame[22..38]);
             assert_eq!(destination.octets(), frame[38..54]);
             54
@@ -44,6 +51,8 @@ fn same(frame: &[u8], repr: &FrameRepr) {
         u64::from(repr.destination_port),
         number(&frame[udp + 2..udp + 4])
     );
+    let udp_len = frame.len() - udp;
+    assert_eq!(number(&frame[udp + 4..udp + 6]), udp_len as u64);
     same_header(&frame[udp + 8..], &repr.header);
 }
 

@@ -135,7 +135,7 @@ fn crc_by_bits(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| {
             let carry = crc & 1;
-            crc >> 1 ^ carry * 0x82f6_3b78
+            (crc >> 1) ^ (carry * 0x82f6_3b78)
         })
     })
 }
