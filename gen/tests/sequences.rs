@@ -199,6 +199,7 @@ fn arrivals_differ(
                     && rig.get("res_advance") == u64::from(j.outcome.advance)
                     && rig.get("res_ood") == u64::from(j.outcome.ood)
                     && rig.get("res_waiting") == u64::from(j.outcome.waiting)
+                    && rig.get("res_arrived") == j.outcome.arrived
                     && rig.get("res_accepted") == u64::from(j.outcome.verdict == Verdict::Accepted)
                     && rig.get("res_duplicate")
                         == u64::from(j.outcome.verdict == Verdict::Duplicate)

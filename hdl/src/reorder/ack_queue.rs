@@ -66,7 +66,7 @@ pub struct AckQueue {
 impl Default for AckQueue {
     fn default() -> Self {
         Self {
-            id: ModuleId::new("rondo_ack_queue", "Acknowledgements that are due."),
+            id: ModuleId::new("rondo_reorder_ack_queue", "Acknowledgements that are due."),
             clk: Signal::default(),
             rst: Signal::default(),
             room: Signal::default(),
@@ -91,7 +91,7 @@ impl Default for AckQueue {
             ack_nak: Signal::default(),
             ack_accepted: Signal::default(),
             ack_duplicate: Signal::default(),
-            words: StreamFifo::new("acks"),
+            words: StreamFifo::new("reorder_acks"),
             credits: Reg::default(),
             popped: Signal::default(),
             depth: Constant::new((1u64 << QUEUE_ADDRESS_BITS).into()),

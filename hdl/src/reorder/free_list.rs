@@ -57,7 +57,7 @@ impl FreeList {
         let count = slots as u64;
         Self {
             id: ModuleId::new(
-                "rondo_free_list",
+                "rondo_reorder_free_list",
                 &format!("The free ones of {slots} slots, and how many are in use."),
             ),
             clk: Signal::default(),
@@ -74,7 +74,7 @@ impl FreeList {
             room: Signal::default(),
             occupied: Signal::default(),
             high_water: Signal::default(),
-            slots: StreamFifo::new("free_slots"),
+            slots: StreamFifo::new("reorder_free_slots"),
             filling_q: Reg::default(),
             fill: Reg::default(),
             in_use: Reg::default(),

@@ -66,7 +66,7 @@ impl Default for HostQueue {
     fn default() -> Self {
         Self {
             id: ModuleId::new(
-                "rondo_host_queue",
+                "rondo_reorder_host_queue",
                 "Queue of beats to the host, each with what is known of its packet.\n\
                  A suffix _n is the clock after the memories are addressed.",
             ),
@@ -88,8 +88,8 @@ impl Default for HostQueue {
             host_flow: Signal::default(),
             host_psn: Signal::default(),
             host_place: Signal::default(),
-            beats: StreamFifo::new("host_beats"),
-            infos: StreamFifo::new("host_infos"),
+            beats: StreamFifo::new("reorder_beats"),
+            infos: StreamFifo::new("reorder_infos"),
             read_1: Reg::default(),
             read_2: Reg::default(),
             last_1: Reg::default(),

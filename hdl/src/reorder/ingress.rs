@@ -46,16 +46,16 @@ pub struct Ingress<const SB: usize> {
     pub hold: Signal<In, Bit>,
     /// An out-of-order packet may be kept.
     pub room: Signal<In, Bit>,
-    /// Write the beat.
+    /// Write the beat of the clock before.
     pub write: Signal<Out, Bit>,
     /// Slot and beat written.
-    pub address: Signal<Out, Bits<BEAT_ADDRESS_BITS>>,
-    /// Slot alone.
-    pub slot: Signal<Out, Bits<SLOT_BITS>>,
-    /// Beat alone.
-    pub beat: Signal<Out, Bits<SB>>,
-    /// The beat ends a packet that is kept: write what is known of it.
+    pub write_address: Signal<Out, Bits<BEAT_ADDRESS_BITS>>,
+    /// It ends a packet that is kept: write what is known of it.
     pub write_end: Signal<Out, Bit>,
+    /// Slot alone.
+    pub write_slot: Signal<Out, Bits<SLOT_BITS>>,
+    /// Beat alone.
+    pub write_beat: Signal<Out, Bits<SB>>,
     /// A complete packet.
     pub arrival_valid: Signal<Out, Bit>,
     /// It is taken.
@@ -75,12 +75,16 @@ pub struct Ingress<const SB: usize> {
     arrivals: StreamFifo<Bits<112>, QUEUE_ADDRESS_BITS>,
     credits: Reg<Bits<6>>,
     has_slot: Reg<Bit>,
-    slot_q: Reg<Bits<SLOT_BITS>>,
-    beat_q: Reg<Bits<SB>>,
+    slot: Reg<Bits<SLOT_BITS>>,
+    beat: Reg<Bits<SB>>,
     in_packet: Reg<Bit>,
     refused: Reg<Bit>,
     oversize: Reg<Bit>,
     no_buffer_q: Reg<Bit>,
+    write_q: Reg<Bit>,
+    write_end_q: Reg<Bit>,
+    write_slot_q: Reg<Bits<SLOT_BITS>>,
+    write_beat_q: Reg<Bits<SB>>,
     ready: Signal<Local, Bit>,
     accepted: Signal<Local, Bit>,
     slotless: Signal<Local, Bit>,
@@ -117,10 +121,10 @@ impl<const SB: usize> Default for Ingress<SB> {
             hold: Signal::default(),
             room: Signal::default(),
             write: Signal::default(),
-            address: Signal::default(),
-            slot: Signal::default(),
-            beat: Signal::default(),
+            write_address: Signal::default(),
             write_end: Signal::default(),
+            write_slot: Signal::default(),
+            write_beat: Signal::default(),
             arrival_valid: Signal::default(),
             arrival_ready: Signal::default(),
             arrival_flow: Signal::default(),
@@ -129,15 +133,19 @@ impl<const SB: usize> Default for Ingress<SB> {
             arrival_tag: Signal::default(),
             oversize_dropped: Signal::default(),
             no_buffer: Signal::default(),
-            arrivals: StreamFifo::new("arrivals"),
+            arrivals: StreamFifo::new("reorder_arrivals"),
             credits: Reg::default(),
             has_slot: Reg::default(),
-            slot_q: Reg::default(),
-            beat_q: Reg::default(),
+            slot: Reg::default(),
+            beat: Reg::default(),
             in_packet: Reg::default(),
             refused: Reg::default(),
             oversize: Reg::default(),
             no_buffer_q: Reg::default(),
+            write_q: Reg::default(),
+            write_end_q: Reg::default(),
+            write_slot_q: Reg::default(),
+            write_beat_q: Reg::default(),
             ready: Signal::default(),
             accepted: Signal::default(),
             slotless: Signal::default(),
@@ -155,8 +163,9 @@ impl<const SB: usize> Default for Ingress<SB> {
 impl<const SB: usize> Logic for Ingress<SB> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, credits, has_slot, slot_q, beat_q, in_packet, refused);
+        dff_setup!(self, clk, credits, has_slot, slot, beat, in_packet, refused);
         dff_setup!(self, clk, oversize, no_buffer_q);
+        dff_setup!(self, clk, write_q, write_end_q, write_slot_q, write_beat_q);
         self.arrivals.clk.next = self.clk.val();
         self.arrivals.rst.next = self.rst.val();
 
@@ -185,32 +194,38 @@ impl<const SB: usize> Logic for Ingress<SB> {
         }
         if self.take.val() {
             self.has_slot.d.next = true;
-            self.slot_q.d.next = self.free_slot.val();
+            self.slot.d.next = self.free_slot.val();
         }
 
-        self.write.next = self.accepted.val() && !self.slotless.val() && !self.oversize.q.val();
-        self.write_end.next = self.announced.val();
-        self.address.next = (bit_cast::<BEAT_ADDRESS_BITS, SLOT_BITS>(self.slot_q.q.val())
-            << self.beat_bits.val())
-            | bit_cast::<BEAT_ADDRESS_BITS, SB>(self.beat_q.q.val());
-        self.slot.next = self.slot_q.q.val();
-        self.beat.next = self.beat_q.q.val();
+        // The memories see registers; a packet is read long after its announcement.
+        self.write_q.d.next = self.accepted.val() && !self.slotless.val() && !self.oversize.q.val();
+        self.write_end_q.d.next = self.announced.val();
+        self.write_slot_q.d.next = self.slot.q.val();
+        self.write_beat_q.d.next = self.beat.q.val();
+        self.write.next = self.write_q.q.val();
+        self.write_end.next = self.write_end_q.q.val();
+        self.write_slot.next = self.write_slot_q.q.val();
+        self.write_beat.next = self.write_beat_q.q.val();
+        self.write_address.next =
+            (bit_cast::<BEAT_ADDRESS_BITS, SLOT_BITS>(self.write_slot_q.q.val())
+                << self.beat_bits.val())
+                | bit_cast::<BEAT_ADDRESS_BITS, SB>(self.write_beat_q.q.val());
         if self.accepted.val() {
             self.in_packet.d.next = true;
             self.refused.d.next = self.slotless.val();
-            self.beat_q.d.next = self.beat_q.q.val() + 1;
-            if self.beat_q.q.val().all() {
+            self.beat.d.next = self.beat.q.val() + 1;
+            if self.beat.q.val().all() {
                 self.oversize.d.next = true;
             }
             if self.rx_last.val() {
                 self.in_packet.d.next = false;
-                self.beat_q.d.next = 0.into();
+                self.beat.d.next = 0.into();
                 self.oversize.d.next = false;
             }
         }
 
         // Announce: never more than the queue holds.
-        self.tag.next = bit_cast::<TAG_BITS, SLOT_BITS>(self.slot_q.q.val())
+        self.tag.next = bit_cast::<TAG_BITS, SLOT_BITS>(self.slot.q.val())
             | (bit_cast::<TAG_BITS, 4>(self.rx_path.val()) << 9)
             | (bit_cast::<TAG_BITS, 32>(self.rx_sent_ns.val()) << 13)
             | (bit_cast::<TAG_BITS, 32>(self.rx_received_ns.val()) << 45);
@@ -236,10 +251,12 @@ impl<const SB: usize> Logic for Ingress<SB> {
         if self.rst.val() {
             self.credits.d.next = self.depth.val();
             self.has_slot.d.next = false;
-            self.beat_q.d.next = 0.into();
+            self.beat.d.next = 0.into();
             self.in_packet.d.next = false;
             self.oversize.d.next = false;
             self.no_buffer_q.d.next = false;
+            self.write_q.d.next = false;
+            self.write_end_q.d.next = false;
         }
     }
 }

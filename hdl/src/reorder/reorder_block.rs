@@ -153,6 +153,9 @@ pub struct ReorderBuffer<const TB: usize, const SB: usize> {
     keeps: Ram<Bits<64>, SLOT_BITS>,
     places: Ram<Bits<PLACE_BITS>, SLOT_BITS>,
     slot_table: Ram<Bits<SLOT_BITS>, 20>,
+    data: Reg<Bits<512>>,
+    keep: Reg<Bits<64>>,
+    place: Reg<Bits<PLACE_BITS>>,
     waiting_change: Reg<Bits<16>>,
     waiting_q: Reg<Bits<16>>,
     oversize_q: Reg<Bits<16>>,
@@ -246,6 +249,9 @@ impl<const TB: usize, const SB: usize> ReorderBuffer<TB, SB> {
             keeps: Ram::new(slots),
             places: Ram::new(slots),
             slot_table: Ram::new(flows << TB),
+            data: Reg::default(),
+            keep: Reg::default(),
+            place: Reg::default(),
             waiting_change: Reg::default(),
             waiting_q: Reg::default(),
             oversize_q: Reg::default(),
@@ -260,7 +266,16 @@ impl<const TB: usize, const SB: usize> ReorderBuffer<TB, SB> {
 impl<const TB: usize, const SB: usize> Logic for ReorderBuffer<TB, SB> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, waiting_change, waiting_q, oversize_q);
+        dff_setup!(
+            self,
+            clk,
+            data,
+            keep,
+            place,
+            waiting_change,
+            waiting_q,
+            oversize_q
+        );
         clock!(self, clk, beats, lengths, keeps, places, slot_table);
         self.ingress.clk.next = self.clk.val();
         self.drain.clk.next = self.clk.val();
@@ -289,18 +304,21 @@ impl<const TB: usize, const SB: usize> Logic for ReorderBuffer<TB, SB> {
         self.ingress.hold.next = self.free.filling.val();
         self.ingress.room.next = self.free.room.val();
         self.ingress.arrival_ready.next = self.arrival_ready.val();
+        self.data.d.next = self.rx_data.val();
+        self.keep.d.next = self.rx_keep.val();
+        self.place.d.next = self.rx_place.val();
         self.beats.write_enable.next = self.ingress.write.val();
-        self.beats.write_address.next = self.ingress.address.val();
-        self.beats.write_data.next = self.rx_data.val();
+        self.beats.write_address.next = self.ingress.write_address.val();
+        self.beats.write_data.next = self.data.q.val();
         self.lengths.write_enable.next = self.ingress.write_end.val();
-        self.lengths.write_address.next = self.ingress.slot.val();
-        self.lengths.write_data.next = self.ingress.beat.val();
+        self.lengths.write_address.next = self.ingress.write_slot.val();
+        self.lengths.write_data.next = self.ingress.write_beat.val();
         self.keeps.write_enable.next = self.ingress.write_end.val();
-        self.keeps.write_address.next = self.ingress.slot.val();
-        self.keeps.write_data.next = self.rx_keep.val();
+        self.keeps.write_address.next = self.ingress.write_slot.val();
+        self.keeps.write_data.next = self.keep.q.val();
         self.places.write_enable.next = self.ingress.write_end.val();
-        self.places.write_address.next = self.ingress.slot.val();
-        self.places.write_data.next = self.rx_place.val();
+        self.places.write_address.next = self.ingress.write_slot.val();
+        self.places.write_data.next = self.place.q.val();
         self.arrival_valid.next = self.ingress.arrival_valid.val();
         self.arrival_flow.next = self.ingress.arrival_flow.val();
         self.arrival_psn.next = self.ingress.arrival_psn.val();

@@ -187,6 +187,7 @@ pub struct Pace {
     rate: u32,
     left: u32,
     rates: &'static [u32],
+    longest: u32,
 }
 
 impl Pace {
@@ -201,6 +202,15 @@ impl Pace {
             rate: 0,
             left: 0,
             rates,
+            longest: 1500,
+        }
+    }
+
+    /// The same in phases so long that buffers fill.
+    pub fn long(rates: &'static [u32]) -> Self {
+        Self {
+            longest: 6000,
+            ..Self::new(rates)
         }
     }
 
@@ -208,7 +218,7 @@ impl Pace {
     #[inline]
     pub fn active(&mut self, rng: &mut SmallRng) -> bool {
         if self.left == 0 {
-            self.left = rng.random_range(50..1500);
+            self.left = rng.random_range(50..self.longest);
             self.rate = self.rates[rng.random_range(0..self.rates.len())];
         }
         self.left -= 1;

@@ -7,7 +7,7 @@ use super::{Pace, Reached, Resets, Rows, Source};
 use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
-use rand::SeedableRng;
+use rand::{Rng, SeedableRng};
 use rondo_models::cycle::receiver::{Inputs, Outputs, Receiver};
 use rondo_models::cycle::reorder::RxBeat;
 use rondo_models::reorder::Buffer;
@@ -123,7 +123,7 @@ impl ReceiverBench {
             rx: Source::new(Pace::MIXED),
             opens: Vec::new(),
             // A host that stops for long: the buffer fills to the last slot.
-            host: Pace::new(&[256, 256, 128, 8, 0, 0]),
+            host: Pace::long(&[256, 256, 256, 128, 8, 0, 0]),
             acks: Pace::new(Pace::MIXED),
             limit: 511,
             slots: buffer.slots,
@@ -155,6 +155,9 @@ impl Bench for ReceiverBench {
         let rng = &mut self.rng;
         let a = &self.at;
         inputs[a.rst] = self.resets.active(rng).into();
+        if rng.random_range(0..8000) == 0 {
+            self.limit = limit(rng, self.slots);
+        }
         inputs[a.limit] = self.limit.into();
         let open = self.opens.last();
         inputs[a.open[0]] = open.is_some().into();

@@ -329,7 +329,7 @@ impl ReorderBench {
             check: DeliveryCheck::new(flows),
             rx: Source::new(Pace::MIXED),
             // A host that stops for long: the buffer fills to the last slot.
-            host: Pace::new(&[256, 256, 128, 8, 0, 0]),
+            host: Pace::long(&[256, 256, 256, 128, 8, 0, 0]),
             acks: Pace::new(Pace::MIXED),
             arrivals: Pace::new(Pace::MIXED),
             verdicts: VecDeque::new(),
@@ -364,6 +364,9 @@ impl Bench for ReorderBench {
         let rng = &mut self.rng;
         let a = &self.at;
         inputs[a.rst] = self.resets.active(rng).into();
+        if rng.random_range(0..8000) == 0 {
+            self.limit = limit(rng, self.slots);
+        }
         inputs[a.limit] = self.limit.into();
         let packets = &mut self.packets;
         let beat = self.rx.offer(rng, |rng| Some(packets.next_beat(rng)));
