@@ -3,7 +3,8 @@
 use crate::shape::{Block, Shape};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
-    PickerBench, ReceiverBench, ReorderBench, SelectorBench, SenderBench, TrackerBench,
+    PickerBench, ReceiverBench, RegistersBench, ReorderBench, SelectorBench, SenderBench,
+    TrackerBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -60,5 +61,6 @@ pub fn bench(
             seed,
         )?),
         Block::Receiver => Box::new(ReceiverBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Registers => Box::new(RegistersBench::new(v, shape.build(), seed)?),
     })
 }

@@ -1,11 +1,14 @@
 //! The shapes that the generator offers, and the blocks it can make of each.
 
 use crate::verilog::{print_design, Design, VerilogError};
+use rondo_hdl::control::RegisterSlave;
 use rondo_hdl::picker::PsnPicker;
 use rondo_hdl::reorder::ReorderBuffer;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
+use rondo_models::registers::Build;
+use rondo_models::reorder::{SLOTS, SLOT_BEATS};
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
 
@@ -62,6 +65,20 @@ impl Shape {
             flows,
         })
     }
+
+    /// What the register block says of itself when it is generated alone: its source is not known.
+    pub fn build(self) -> Build {
+        Build {
+            git_hash: 0xffff_ffff,
+            git_dirty: true,
+            paths: self.paths as u32,
+            window_log2: self.window.ilog2(),
+            flows_log2: self.flows.ilog2(),
+            transmit_slots_log2: 9,
+            receive_slots_log2: SLOTS.ilog2(),
+            slot_beats_log2: SLOT_BEATS.ilog2(),
+        }
+    }
 }
 
 /// A block that can be generated and co-simulated by itself, or a top.
@@ -80,17 +97,20 @@ pub enum Block {
     Sender,
     /// Receiver datapath.
     Receiver,
+    /// Register slave.
+    Registers,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 6] = [
+    pub const ALL: [Block; 7] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
         Block::Reorder,
         Block::Sender,
         Block::Receiver,
+        Block::Registers,
     ];
 
     /// Its name on the command line and in reports.
@@ -102,6 +122,7 @@ impl Block {
             Block::Reorder => "reorder",
             Block::Sender => "sender",
             Block::Receiver => "receiver",
+            Block::Registers => "registers",
         }
     }
 
@@ -143,6 +164,7 @@ impl Block {
                 256 => Box::new(ReceiverDatapath::<4, 2, 9>::new(flows)),
                 _ => Box::new(ReceiverDatapath::<8, 3, 10>::new(flows)),
             },
+            Block::Registers => Box::new(RegisterSlave::new(&shape.build())),
         }
     }
 }

@@ -6,6 +6,7 @@
 //! Conventions shared by all blocks: `clk` and a synchronous, active-high `rst`; valid/ready on
 //! every port; memories are simple dual-port with one writer and are cleared by an init sweep.
 
+pub mod control;
 pub mod picker;
 pub mod prim;
 pub mod reorder;

@@ -167,6 +167,42 @@ const SENDER: Plan = Plan {
         "sender: flow 1 sends PSN 2 on path 0 (skip 2), then PSN 0 on path 1; flow 2 has nothing",
 };
 
+const REGISTERS: Plan = Plan {
+    ready: "s_axil_arready",
+    drives: &[
+        &[
+            ("s_axil_awvalid", 1),
+            ("s_axil_awaddr", 0x18),
+            ("s_axil_wvalid", 1),
+            ("s_axil_wdata", 0x1234),
+            ("s_axil_wstrb", 15),
+            ("s_axil_bready", 1),
+            ("s_axil_rready", 1),
+        ],
+        &[
+            ("s_axil_awvalid", 0),
+            ("s_axil_wvalid", 0),
+            ("s_axil_arvalid", 1),
+            ("s_axil_araddr", 0x18),
+        ],
+        &[("s_axil_arvalid", 0)],
+    ],
+    signals: &[
+        "s_axil_awvalid",
+        "s_axil_awaddr",
+        "s_axil_wdata",
+        "s_axil_bvalid",
+        "s_axil_bresp",
+        "s_axil_arvalid",
+        "s_axil_araddr",
+        "s_axil_rvalid",
+        "s_axil_rdata",
+        "s_axil_rresp",
+    ],
+    clocks: 20,
+    caption: "registers: a write of SCRATCH, and a read of it that waits for the write",
+};
+
 impl Wavedrom {
     /// Records and prints.
     pub fn run(self) -> Result<(), CommandError> {
@@ -177,6 +213,7 @@ impl Wavedrom {
             Block::Picker => (Block::Picker, PICKER),
             Block::Tracker => (Block::Tracker, TRACKER),
             Block::Sender => (Block::Sender, SENDER),
+            Block::Registers => (Block::Registers, REGISTERS),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),
         };

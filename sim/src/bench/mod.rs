@@ -1,9 +1,12 @@
 //! Stimulus and model of each block.
 
+mod axil;
 mod driver;
 mod packets;
 mod picker;
 mod receiver;
+mod register_stimulus;
+mod registers;
 mod reorder;
 mod scoreboard;
 mod selector;
@@ -15,6 +18,7 @@ pub use driver::{Pace, Resets, Rows, Source};
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
 pub use receiver::{ReceiverBench, ReceiverPorts};
+pub use registers::RegistersBench;
 pub use reorder::ReorderBench;
 pub use scoreboard::Scoreboard;
 pub use selector::SelectorBench;
