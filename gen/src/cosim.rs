@@ -3,8 +3,8 @@
 use crate::shape::{Block, Shape};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
-    PickerBench, ReceiverBench, RegistersBench, ReorderBench, SelectorBench, SenderBench,
-    TrackerBench,
+    CrossingBench, PickerBench, ReceiverBench, RegistersBench, ReorderBench, SelectorBench,
+    SenderBench, TrackerBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -30,12 +30,15 @@ pub fn as_text(design: &Design) -> Verilog {
     }
 }
 
-/// Prints `block` in `shape`.
+/// Prints `block` in `shape`; the crossing as its bench wants it.
 ///
 /// # Errors
 /// [`VerilogError`] is a fault of the block's RustHDL.
 pub fn verilog(block: Block, shape: Shape) -> Result<Verilog, VerilogError> {
-    Ok(as_text(&block.print(shape)?))
+    match block {
+        Block::Crossing => crate::crossing::late(),
+        _ => Ok(as_text(&block.print(shape)?)),
+    }
 }
 
 /// Stimulus and model of `block`.
@@ -62,5 +65,6 @@ pub fn bench(
         )?),
         Block::Receiver => Box::new(ReceiverBench::new(v, shape.window, shape.flows, seed)?),
         Block::Registers => Box::new(RegistersBench::new(v, shape.build(), seed)?),
+        Block::Crossing => Box::new(CrossingBench::new(v, seed)?),
     })
 }

@@ -3,6 +3,8 @@
 pub mod chart;
 #[cfg(feature = "cosim")]
 pub mod cosim;
+#[cfg(feature = "cosim")]
+pub mod crossing;
 pub mod package;
 #[cfg(feature = "cosim")]
 pub mod plot;

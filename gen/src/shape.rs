@@ -1,7 +1,7 @@
 //! The shapes that the generator offers, and the blocks it can make of each.
 
 use crate::verilog::{print_design, Design, VerilogError};
-use rondo_hdl::control::RegisterSlave;
+use rondo_hdl::control::{AxilCrossing, RegisterSlave};
 use rondo_hdl::picker::PsnPicker;
 use rondo_hdl::reorder::ReorderBuffer;
 use rondo_hdl::selector::DeficitSelector;
@@ -99,11 +99,13 @@ pub enum Block {
     Receiver,
     /// Register slave.
     Registers,
+    /// AXI4-Lite between two clocks.
+    Crossing,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 7] = [
+    pub const ALL: [Block; 8] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
@@ -111,6 +113,7 @@ impl Block {
         Block::Sender,
         Block::Receiver,
         Block::Registers,
+        Block::Crossing,
     ];
 
     /// Its name on the command line and in reports.
@@ -123,6 +126,7 @@ impl Block {
             Block::Sender => "sender",
             Block::Receiver => "receiver",
             Block::Registers => "registers",
+            Block::Crossing => "crossing",
         }
     }
 
@@ -165,6 +169,7 @@ impl Block {
                 _ => Box::new(ReceiverDatapath::<8, 3, 10>::new(flows)),
             },
             Block::Registers => Box::new(RegisterSlave::new(&shape.build())),
+            Block::Crossing => Box::new(AxilCrossing::default()),
         }
     }
 }

@@ -214,6 +214,11 @@ impl Wavedrom {
             Block::Tracker => (Block::Tracker, TRACKER),
             Block::Sender => (Block::Sender, SENDER),
             Block::Registers => (Block::Registers, REGISTERS),
+            Block::Crossing => {
+                return Err(CommandError::Failed(
+                    "the crossing has two clocks: no diagram is drawn of it".into(),
+                ))
+            }
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),
         };

@@ -1,6 +1,8 @@
 //! Stimulus and model of each block.
 
 mod axil;
+mod crossing;
+mod crossing_order;
 mod driver;
 mod packets;
 mod picker;
@@ -14,6 +16,7 @@ mod sender;
 mod sender_ports;
 mod tracker;
 
+pub use crossing::CrossingBench;
 pub use driver::{Pace, Resets, Rows, Source};
 pub use packets::{contents, PacketSource};
 pub use picker::PickerBench;
