@@ -8,6 +8,7 @@ pub mod crossing;
 pub mod package;
 #[cfg(feature = "cosim")]
 pub mod plot;
+pub mod registers;
 pub mod shape;
 pub mod verilog;
 pub mod wrapper;
