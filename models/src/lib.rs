@@ -28,6 +28,7 @@ pub mod picker;
 pub mod probing;
 pub mod psn;
 pub mod recovery;
+pub mod registers;
 pub mod reorder;
 pub mod round_robin;
 pub mod rx;

@@ -9,6 +9,7 @@ mod cosim;
 mod gen;
 mod long_run;
 mod net;
+mod registers;
 #[cfg(feature = "cosim")]
 mod run;
 #[cfg(feature = "cosim")]
@@ -31,6 +32,8 @@ pub struct Cli {
 enum Command {
     /// Generate the datapath's Verilog.
     Gen(gen::Gen),
+    /// Write what is generated from the register map, or check it.
+    Registers(registers::Registers),
     /// Compare the generated Verilog with its model on every clock.
     #[cfg(feature = "cosim")]
     Cosim(cosim::Cosim),
@@ -91,6 +94,7 @@ impl Cli {
     pub fn run(self) -> ExitCode {
         let result = match self.command {
             Command::Gen(c) => c.run(),
+            Command::Registers(c) => c.run(),
             #[cfg(feature = "cosim")]
             Command::Cosim(c) => c.run(),
             #[cfg(feature = "cosim")]

@@ -83,6 +83,8 @@ pub enum SignalKind {
     Register {
         /// Clock, as a signal name of the same module.
         clock: String,
+        /// It takes a signal from another clock domain: printed with `ASYNC_REG`.
+        synchroniser: bool,
     },
     /// Input of a child: assigned here.
     ChildInput,

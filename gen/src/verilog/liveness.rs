@@ -108,7 +108,7 @@ pub fn prune(mut m: Lowered) -> Result<Lowered, VerilogError> {
     let mut read = Reads::new();
     let mut queue: Vec<String> = live.iter().cloned().collect();
     while let Some(name) = queue.pop() {
-        if let Some(SignalKind::Register { clock }) = m.signals.get(&name).map(|s| &s.kind) {
+        if let Some(SignalKind::Register { clock, .. }) = m.signals.get(&name).map(|s| &s.kind) {
             *read.entry(clock.clone()).or_default() |= BigUint::from(1u8);
         }
         for (r, bits) in per_target.get(&name).into_iter().flatten() {

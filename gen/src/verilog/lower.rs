@@ -30,6 +30,7 @@ pub fn lower(
         aliases: BTreeMap::new(),
         labels: BTreeMap::new(),
         loops: Vec::new(),
+        indices: node.indices.clone(),
         clocks: BTreeMap::new(),
     };
     l.check_name(&name)?;
@@ -60,6 +61,8 @@ struct Lowering {
     aliases: BTreeMap<String, String>,
     labels: BTreeMap<String, (usize, usize)>,
     loops: Vec<(String, usize)>,
+    /// Constants that indices may name.
+    indices: Vec<(String, usize)>,
     /// `reg_clock` → `reg`.
     clocks: BTreeMap<String, String>,
 }
@@ -139,7 +142,7 @@ impl Lowering {
     ) -> Result<Vec<Instance>, VerilogError> {
         let mut instances = Vec::new();
         for child in &node.children {
-            if matches!(child.kind, NodeKind::Register) {
+            if let NodeKind::Register { synchroniser } = child.kind {
                 let bits = child.bits_of("q");
                 if let Some(q) = child.atoms.iter().find(|a| a.name == "q") {
                     if q.signed {
@@ -157,6 +160,7 @@ impl Lowering {
                     .insert(format!("{}_clock", child.field), child.field.clone());
                 let kind = SignalKind::Register {
                     clock: String::new(),
+                    synchroniser,
                 };
                 self.declare(child.field.clone(), Signal { bits, kind })?;
                 continue;
@@ -202,10 +206,10 @@ impl Lowering {
                     let Expr::Signal(clock) = value else {
                         return Err(self.unsupported(&format!("a gated clock on `{register}`")));
                     };
-                    if let Some(signal) = self.signals.get_mut(register) {
-                        signal.kind = SignalKind::Register {
-                            clock: clock.clone(),
-                        };
+                    if let Some(SignalKind::Register { clock: bound, .. }) =
+                        self.signals.get_mut(register).map(|s| &mut s.kind)
+                    {
+                        bound.clone_from(clock);
                     }
                     continue;
                 }
@@ -213,7 +217,7 @@ impl Lowering {
             rest.push(s);
         }
         for (name, signal) in &self.signals {
-            if matches!(&signal.kind, SignalKind::Register { clock } if clock.is_empty()) {
+            if matches!(&signal.kind, SignalKind::Register { clock, .. } if clock.is_empty()) {
                 return Err(self.unsupported(&format!("the register `{name}` without a clock")));
             }
         }
@@ -227,7 +231,7 @@ impl Lowering {
             name: text.into(),
         };
         let mut context = evalexpr::HashMapContext::new();
-        for (name, value) in &self.loops {
+        for (name, value) in self.indices.iter().chain(&self.loops) {
             let value = i64::try_from(*value).map_err(|_| unknown())?;
             context
                 .set_value(name.clone(), value.into())

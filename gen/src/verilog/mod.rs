@@ -201,7 +201,7 @@ impl DesignPrinter {
         let mut child_modules = BTreeMap::new();
         for child in &node.children {
             match &child.kind {
-                tree::NodeKind::Register => {}
+                tree::NodeKind::Register { .. } => {}
                 tree::NodeKind::Ram { .. } => {
                     self.add(memory::ram_module())?;
                     memories.push(Memory {

@@ -119,7 +119,7 @@ impl ModulePrinter<'_> {
     fn clocked(&mut self) -> Result<String, VerilogError> {
         let mut clocks = BTreeSet::new();
         for s in self.m.signals.values() {
-            if let SignalKind::Register { clock } = &s.kind {
+            if let SignalKind::Register { clock, .. } = &s.kind {
                 clocks.insert(clock.clone());
             }
         }
@@ -127,7 +127,7 @@ impl ModulePrinter<'_> {
         for clock in clocks {
             let body = slice_of(
                 &self.m.body,
-                &|x| matches!(&self.m.signals[x].kind, SignalKind::Register { clock: c } if *c == clock),
+                &|x| matches!(&self.m.signals[x].kind, SignalKind::Register { clock: c, .. } if *c == clock),
             );
             let _ = writeln!(text, "    always @(posedge {clock}) begin");
             self.statements(&body, "<=", 2, &mut text)?;
@@ -304,8 +304,13 @@ impl ModulePrinter<'_> {
                         number(v, s.bits)
                     );
                 }
-                SignalKind::Register { .. } => {
-                    let _ = writeln!(t, "    reg {}{n};", range(s.bits));
+                SignalKind::Register { synchroniser, .. } => {
+                    let attribute = if *synchroniser {
+                        "(* ASYNC_REG = \"TRUE\" *) "
+                    } else {
+                        ""
+                    };
+                    let _ = writeln!(t, "    {attribute}reg {}{n};", range(s.bits));
                 }
                 _ if self.procedural.contains(n) => {
                     let _ = writeln!(t, "    reg {}{n};", range(s.bits));

@@ -1,6 +1,8 @@
 //! Walks a RustHDL design and collects its blocks, signals and kernels.
 
-use rondo_hdl::prim::{ModuleId, RAM_MARKER, REGISTER_MARKER, ROM_MARKER};
+use rondo_hdl::prim::{
+    IndexNames, ModuleId, RAM_MARKER, REGISTER_MARKER, ROM_MARKER, SYNCHRONISER_MARKER,
+};
 use rust_hdl::core::prelude::{Atom, AtomKind, Block, Probe, TypeKind, Verilog};
 
 /// A signal or constant of a block.
@@ -25,8 +27,11 @@ pub struct AtomInfo {
 pub enum NodeKind {
     /// A block with its own kernel.
     Block,
-    /// [`rondo_hdl::prim::Reg`].
-    Register,
+    /// [`rondo_hdl::prim::Reg`], or [`rondo_hdl::prim::SyncReg`].
+    Register {
+        /// It takes a signal from another clock domain.
+        synchroniser: bool,
+    },
     /// [`rondo_hdl::prim::Ram`].
     Ram {
         /// Words.
@@ -50,6 +55,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// Module name and header comment.
     pub id: Option<(String, String)>,
+    /// Names that indices may have, from [`rondo_hdl::prim::IndexNames`].
+    pub indices: Vec<(String, usize)>,
     /// Signals and constants.
     pub atoms: Vec<AtomInfo>,
     /// Child blocks.
@@ -77,6 +84,7 @@ pub fn collect(block: &dyn Block) -> Node {
         field: "top".into(),
         kind: NodeKind::Block,
         id: None,
+        indices: vec![],
         atoms: vec![],
         children: vec![],
         hdl: Verilog::Empty,
@@ -100,7 +108,11 @@ fn kind_of(hdl: &Verilog) -> NodeKind {
         return NodeKind::Block;
     };
     if text.starts_with(REGISTER_MARKER) {
-        NodeKind::Register
+        NodeKind::Register {
+            synchroniser: false,
+        }
+    } else if text.starts_with(SYNCHRONISER_MARKER) {
+        NodeKind::Register { synchroniser: true }
     } else if let Some(depth) = text.strip_prefix(RAM_MARKER) {
         NodeKind::Ram {
             depth: depth.parse().unwrap_or(0),
@@ -125,6 +137,7 @@ impl Probe for Collector {
             field: verilog_name(name),
             kind: kind_of(&hdl),
             id: None,
+            indices: vec![],
             atoms: vec![],
             children: vec![],
             hdl,
@@ -137,6 +150,13 @@ impl Probe for Collector {
             if let Some(open) = self.open.last_mut() {
                 open.id = Some((name.into(), doc.into()));
             }
+        }
+        if let (Some(list), Some(open)) =
+            (name.strip_prefix(IndexNames::MARKER), self.open.last_mut())
+        {
+            let pairs = list.split(',').filter_map(|p| p.split_once('='));
+            open.indices
+                .extend(pairs.filter_map(|(n, i)| Some((n.to_owned(), i.parse().ok()?))));
         }
         self.namespaces.push(name.into());
     }
