@@ -16,7 +16,11 @@ fn lint_is_silent_and_synthesis_finds_no_latch() {
     let shape = Shape::new(4, 128, 1024).expect("on the menu");
     let v = verilog(Block::Parser, shape).expect("prints");
     let dir = tempfile::tempdir().expect("a temporary folder");
-    if let Ok(d) = std::env::var("PARSER_DUMP") { for (n, t) in &v.files { std::fs::write(format!("{d}/{n}"), t).unwrap(); } }
+    if let Ok(d) = std::env::var("PARSER_DUMP") {
+        for (n, t) in &v.files {
+            std::fs::write(format!("{d}/{n}"), t).unwrap();
+        }
+    }
     let mut files = Vec::new();
     for (name, text) in &v.files {
         std::fs::write(dir.path().join(name), text).expect("write");
@@ -56,7 +60,11 @@ fn lint_is_silent_and_synthesis_finds_no_latch() {
 /// Right and wrong text of a module of the parser.
 const FAULTS: [(&str, &str, &str); 3] = [
     ("rondo_rx_align", "latest_2 >> 288", "latest_2 >> 280"),
-    ("rondo_rx_payload", "size_4_q == whole_size", "size_4_q >= whole_size"),
+    (
+        "rondo_rx_payload",
+        "size_4_q == whole_size",
+        "size_4_q >= whole_size",
+    ),
     ("rondo_ipv4_sum", "sum_4[19:16]", "4'd0"),
 ];
 

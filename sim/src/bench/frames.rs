@@ -361,8 +361,8 @@ fn cut(rng: &mut SmallRng, frame: &mut Vec<u8>) {
 
 fn extend(rng: &mut SmallRng, frame: &mut Vec<u8>) {
     let more = match rng.random_range(0..2000) {
-        // Beyond all that a length field can say.
-        0 => 140_000,
+        // A multiple of whatever a counter of beats could wrap at.
+        0 => 1 << 17,
         1..20 => rng.random_range(1..20_000),
         20..1000 => rng.random_range(1..70),
         _ => rng.random_range(1..300),
