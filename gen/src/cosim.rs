@@ -2,7 +2,10 @@
 
 use crate::shape::{Block, Shape, TRANSMIT_SLOTS};
 use crate::verilog::{Design, Direction, VerilogError};
-use rondo_sim::bench::{ParserBench, DeliveryBench, LedgerBench, PickerBench, ReceiverBench, ReorderBench, SchedulerBench, SelectorBench, SenderBench, TrackerBench};
+use rondo_sim::bench::{
+    BuilderBench, DeliveryBench, LedgerBench, ParserBench, PickerBench, ReceiverBench,
+    ReorderBench, SchedulerBench, SegmenterBench, SelectorBench, SenderBench, TrackerBench,
+};
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
 
@@ -65,6 +68,8 @@ pub fn bench(
         )?),
         Block::Scheduler => Box::new(SchedulerBench::new(v, shape.paths, shape.flows, seed)?),
         Block::Parser => Box::new(ParserBench::new(v, shape.flows, seed)?),
+        Block::Segmenter => Box::new(SegmenterBench::new(v, 64, shape.flows, seed)?),
+        Block::Builder => Box::new(BuilderBench::new(v, 64, shape.flows, seed)?),
         Block::Delivery => Box::new(DeliveryBench::new(v, seed)?),
         Block::Sender => Box::new(SenderBench::new(
             v,

@@ -3,6 +3,7 @@
 pub mod chart;
 #[cfg(feature = "cosim")]
 pub mod cosim;
+pub mod nic;
 pub mod package;
 #[cfg(feature = "cosim")]
 pub mod plot;

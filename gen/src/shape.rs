@@ -5,12 +5,14 @@ use rondo_hdl::ledger::Ledger;
 use rondo_hdl::picker::PsnPicker;
 use rondo_hdl::reorder::{ReorderBuffer, TAG_BITS};
 use rondo_hdl::rx::Delivery;
+use rondo_hdl::rx::FrameParser;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
 use rondo_hdl::tx::FlowScheduler;
+use rondo_hdl::tx::FrameBuilder;
+use rondo_hdl::tx::Segmenter;
 use rondo_models::reorder::Buffer;
-use rondo_hdl::rx::FrameParser;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
 
@@ -136,13 +138,17 @@ pub enum Block {
     Scheduler,
     /// Frame parser.
     Parser,
+    /// Segmenter, with slots of 4,096 bytes.
+    Segmenter,
+    /// Frame builder, with slots of 4,096 bytes.
+    Builder,
     /// Host stream out.
     Delivery,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 10] = [
+    pub const ALL: [Block; 12] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
@@ -152,6 +158,8 @@ impl Block {
         Block::Receiver,
         Block::Scheduler,
         Block::Parser,
+        Block::Segmenter,
+        Block::Builder,
         Block::Delivery,
     ];
 
@@ -167,6 +175,8 @@ impl Block {
             Block::Receiver => "receiver",
             Block::Scheduler => "scheduler",
             Block::Parser => "parser",
+            Block::Segmenter => "segmenter",
+            Block::Builder => "builder",
             Block::Delivery => "delivery",
         }
     }
@@ -204,6 +214,8 @@ impl Block {
             Block::Receiver => receiver(shape),
             Block::Scheduler => Box::new(FlowScheduler::new(flows, shape.paths)),
             Block::Parser => Box::new(FrameParser::new(flows)),
+            Block::Segmenter => Box::new(Segmenter::<6>::new(flows)),
+            Block::Builder => Box::new(FrameBuilder::<6>::default()),
             Block::Delivery => Box::new(Delivery::default()),
         }
     }

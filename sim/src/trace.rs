@@ -33,7 +33,7 @@ pub struct Head {
     pub text: String,
 }
 
-/// What is put on the ports in one clock.
+/// What is put on the ports in one clock. `port:n` is the 64-bit word `n` of a wide port.
 pub type Drive<'a> = &'a [(&'a str, u128)];
 
 /// Clocks in which nothing happens before a recording: longer than any free list's fill.
@@ -87,9 +87,10 @@ pub fn record(
     let mut values: Vec<Vec<Option<u64>>> = vec![Vec::new(); signals.len()];
     for clock in 0..clocks {
         for (port, value) in drives.get(clock).copied().unwrap_or(&[]) {
-            let at = rows.input(port)?;
+            let (port, word) = port.split_once(':').unwrap_or((port, "0"));
+            let at = rows.input(port)? + word.parse().unwrap_or(0);
             inputs[at] = *value as u64;
-            let words = v.ports.iter().find(|p| p.name == *port).map(Port::words);
+            let words = v.ports.iter().find(|p| p.name == port).map(Port::words);
             if words > Some(1) {
                 inputs[at + 1] = (*value >> 64) as u64;
             }

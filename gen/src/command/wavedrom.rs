@@ -257,6 +257,84 @@ const SCHEDULER: Plan = Plan {
     caption: "scheduler: flow 1 is opened and gets two packets; each is asked for as the credit of the start lasts",
 };
 
+const SEGMENTER: Plan = Plan {
+    ready: "open_ready",
+    drives: &[
+        &[
+            ("context_data", 0x8040),
+            ("free_valid", 1),
+            ("free_slot", 5),
+        ],
+        &[("free_slot", 6)],
+        &[("free_slot", 7)],
+        &[
+            ("h2c_valid", 1),
+            ("h2c_size", 192),
+            ("h2c_data", 0x0000_0007_0001_0001),
+            ("h2c_data:1", 0x0000_0080_0000_0000),
+            ("h2c_data:2", 0x0000_0080),
+        ],
+        &[("h2c_data", 0xaa), ("h2c_data:1", 0), ("h2c_data:2", 0)],
+        &[("h2c_data", 0xbb), ("h2c_last", 1)],
+        &[("h2c_valid", 0)],
+    ],
+    signals: &[
+        "h2c_valid",
+        "h2c_ready",
+        "h2c_last",
+        "context_flow",
+        "free_valid",
+        "free_ready",
+        "free_slot",
+        "pool_write",
+        "pool_address",
+        "pool_data",
+        "segment_write",
+        "segment_slot",
+        "commit_valid",
+        "commit_flow",
+        "commit_psn",
+        "commit_slot",
+    ],
+    clocks: 32,
+    caption: "segmenter: a chunk of two packets of 64 bytes",
+};
+
+const BUILDER: Plan = Plan {
+    ready: "ack_ready",
+    drives: &[
+        &[
+            // A flow on IPv4, and in every slot a payload of 48 bytes.
+            ("context_data", 0x8040),
+            ("segment_data:1", 48 << 32),
+            ("data_valid", 1),
+            ("data_flow", 1),
+            ("data_psn", 9),
+            ("data_slot", 5),
+        ],
+        &[("data_valid", 0), ("ack_valid", 1), ("ack_flow", 1)],
+        &[("ack_valid", 0)],
+    ],
+    signals: &[
+        "data_valid",
+        "data_ready",
+        "ack_valid",
+        "ack_ready",
+        "context_flow",
+        "segment_slot",
+        "frame_valid",
+        "frame_kind",
+        "sent_valid",
+        "sent_psn",
+        "pool_address",
+        "tx_valid",
+        "tx_last",
+        "tx_size",
+    ],
+    clocks: 24,
+    caption: "frame builder: a data packet of 48 bytes, then an ACK",
+};
+
 impl Wavedrom {
     /// Records and prints.
     pub fn run(self) -> Result<(), CommandError> {
@@ -269,6 +347,8 @@ impl Wavedrom {
             Block::Ledger => (Block::Ledger, LEDGER),
             Block::Sender => (Block::Sender, SENDER),
             Block::Scheduler => (Block::Scheduler, SCHEDULER),
+            Block::Segmenter => (Block::Segmenter, SEGMENTER),
+            Block::Builder => (Block::Builder, BUILDER),
             Block::Delivery => (Block::Delivery, DELIVERY),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),

@@ -76,6 +76,13 @@ fn masks() -> Vec<u64> {
     masks
 }
 
+impl Crc32c {
+    /// What bit `bit` of a one-beat message, alone, adds to the message's CRC.
+    pub fn of_bit(bit: usize) -> u32 {
+        map_of_bit(bit)
+    }
+}
+
 impl Default for Crc32c {
     fn default() -> Self {
         let masks = masks();

@@ -1,11 +1,7 @@
-//! The receiving side around the datapath.
-
-mod delivery;
-
-pub use delivery::Delivery;
-//! The receive side: from frames to packets.
+//! The receive side: from frames to packets, and from packets to the host.
 
 mod align;
+mod delivery;
 mod fields;
 mod frame_parser;
 mod ipv4_sum;
@@ -14,6 +10,7 @@ mod verdict;
 mod words;
 
 pub use align::FrameAlign;
+pub use delivery::Delivery;
 pub use fields::HeaderFields;
 pub use frame_parser::FrameParser;
 pub use ipv4_sum::Ipv4Sum;

@@ -13,7 +13,15 @@ use rust_hdl::prelude::*;
 /// in, the last windows, skips and rates hold; `account` needs no reader. Ports called `trace_` are for
 /// checkers and left open in a design.
 #[derive(Clone, Debug, LogicBlock)]
-pub struct NicCore<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: usize, const TB: usize, const SB: usize> {
+pub struct NicCore<
+    const P: usize,
+    const Q: usize,
+    const LP: usize,
+    const G: usize,
+    const LG: usize,
+    const TB: usize,
+    const SB: usize,
+> {
     id: ModuleId,
     /// Clock, 250 MHz.
     pub clk: Signal<In, Clock>,
@@ -224,7 +232,16 @@ pub struct NicCore<const P: usize, const Q: usize, const LP: usize, const G: usi
     receive: ReceiveSide<G, LG, TB, SB>,
 }
 
-impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: usize, const TB: usize, const SB: usize> NicCore<P, Q, LP, G, LG, TB, SB> {
+impl<
+        const P: usize,
+        const Q: usize,
+        const LP: usize,
+        const G: usize,
+        const LG: usize,
+        const TB: usize,
+        const SB: usize,
+    > NicCore<P, Q, LP, G, LG, TB, SB>
+{
     /// For `flows` flows, `transmit_slots` slots in the transmit pool and `receive_slots` in the reorder buffer.
     pub fn new(flows: usize, transmit_slots: usize, receive_slots: usize) -> Self {
         Self {
@@ -338,7 +355,16 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
     }
 }
 
-impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: usize, const TB: usize, const SB: usize> Logic for NicCore<P, Q, LP, G, LG, TB, SB> {
+impl<
+        const P: usize,
+        const Q: usize,
+        const LP: usize,
+        const G: usize,
+        const LG: usize,
+        const TB: usize,
+        const SB: usize,
+    > Logic for NicCore<P, Q, LP, G, LG, TB, SB>
+{
     #[hdl_gen]
     fn update(&mut self) {
         self.door.clk.next = self.clk.val();

@@ -1,7 +1,7 @@
 //! The receive side: from frames to the host, and to the ACKs that answer them.
 
 use crate::prim::{ModuleId, Ram};
-use crate::reorder::{PLACE_BITS, SLOT_BITS};
+use crate::reorder::SLOT_BITS;
 use crate::rx::{Delivery, FrameParser};
 use crate::stream::{LevelFifo, FLOW_BITS};
 use crate::top::ReceiverDatapath;
@@ -170,7 +170,14 @@ impl<const G: usize, const LG: usize, const TB: usize, const SB: usize> ReceiveS
     /// For `flows` flows (a power of two, at most 1,024) and `slots` slots in the reorder buffer.
     pub fn new(flows: usize, slots: usize) -> Self {
         Self {
-            id: ModuleId::new("rondo_receive_side", &format!("Receive side: windows of {} PSNs, {flows} flows, {slots} slots of {} bytes.", 64 * G, 64usize << SB)),
+            id: ModuleId::new(
+                "rondo_receive_side",
+                &format!(
+                    "Receive side: windows of {} PSNs, {flows} flows, {slots} slots of {} bytes.",
+                    64 * G,
+                    64usize << SB
+                ),
+            ),
             clk: Signal::default(),
             rst: Signal::default(),
             now_ns: Signal::default(),
@@ -244,7 +251,7 @@ impl<const G: usize, const LG: usize, const TB: usize, const SB: usize> ReceiveS
             trace_probe: Signal::default(),
             parser: FrameParser::new(flows),
             receiver: ReceiverDatapath::new(flows, slots),
-            delivery: Delivery::new(),
+            delivery: Delivery::default(),
             contexts: Ram::new(flows),
             replies: LevelFifo::new("replies", 30),
             takes_ack: Signal::default(),
@@ -255,7 +262,9 @@ impl<const G: usize, const LG: usize, const TB: usize, const SB: usize> ReceiveS
     }
 }
 
-impl<const G: usize, const LG: usize, const TB: usize, const SB: usize> Logic for ReceiveSide<G, LG, TB, SB> {
+impl<const G: usize, const LG: usize, const TB: usize, const SB: usize> Logic
+    for ReceiveSide<G, LG, TB, SB>
+{
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clk, contexts);
@@ -277,14 +286,12 @@ impl<const G: usize, const LG: usize, const TB: usize, const SB: usize> Logic fo
         self.contexts.write_address.next = self.context_flow.val();
         self.contexts.write_data.next = self.context_data.val();
         self.contexts.read_address.next = self.parser.context_flow.val();
-        self.parser.context.next = self.contexts.read_data.val();
+        self.parser.context_data.next = self.contexts.read_data.val();
         self.receiver.open_valid.next = self.open_valid.val();
         self.open_ready.next = self.receiver.open_ready.val();
         self.receiver.open_flow.next = self.open_flow.val();
         self.receiver.open_psn.next = self.open_psn.val();
-        self.receiver.flush_valid.next = self.flush_valid.val();
-        self.flush_ready.next = self.receiver.flush_ready.val();
-        self.receiver.flush_flow.next = self.flush_flow.val();
+        self.flush_ready.next = true;
 
         // Frames in.
         self.parser.rx_valid.next = self.rx_valid.val();

@@ -17,7 +17,14 @@ const OUTSTANDING: u64 = 16;
 /// Invariant: a packet is decided on only when at most 15 others wait for the wire, so that windows
 /// and timestamps speak of the network, not of queues in here.
 #[derive(Clone, Debug, LogicBlock)]
-pub struct TransmitSide<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: usize, const SB: usize> {
+pub struct TransmitSide<
+    const P: usize,
+    const Q: usize,
+    const LP: usize,
+    const G: usize,
+    const LG: usize,
+    const SB: usize,
+> {
     id: ModuleId,
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -251,7 +258,15 @@ pub struct TransmitSide<const P: usize, const Q: usize, const LP: usize, const G
     most: Constant<Bits<6>>,
 }
 
-impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: usize, const SB: usize> TransmitSide<P, Q, LP, G, LG, SB> {
+impl<
+        const P: usize,
+        const Q: usize,
+        const LP: usize,
+        const G: usize,
+        const LG: usize,
+        const SB: usize,
+    > TransmitSide<P, Q, LP, G, LG, SB>
+{
     /// For `flows` flows (a power of two, at most 1,024) and a pool of `slots` slots (at most 1,024).
     pub fn new(flows: usize, slots: usize) -> Self {
         Self {
@@ -360,7 +375,7 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
             scheduler: FlowScheduler::new(flows, P),
             sender: SenderDatapath::new(flows),
             ledger: Ledger::new(flows, P, slots),
-            builder: FrameBuilder::new(),
+            builder: FrameBuilder::default(),
             pool: Ram::new(slots.next_power_of_two() << SB),
             segments: Ram::new(slots.next_power_of_two()),
             chunk_contexts: Ram::new(flows),
@@ -390,11 +405,27 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
     }
 }
 
-impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: usize, const SB: usize> Logic for TransmitSide<P, Q, LP, G, LG, SB> {
+impl<
+        const P: usize,
+        const Q: usize,
+        const LP: usize,
+        const G: usize,
+        const LG: usize,
+        const SB: usize,
+    > Logic for TransmitSide<P, Q, LP, G, LG, SB>
+{
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clk, job_1, job_word_1, outstanding);
-        clock!(self, clk, pool, segments, chunk_contexts, frame_contexts, slots);
+        clock!(
+            self,
+            clk,
+            pool,
+            segments,
+            chunk_contexts,
+            frame_contexts,
+            slots
+        );
         self.segmenter.clk.next = self.clk.val();
         self.segmenter.rst.next = self.rst.val();
         self.scheduler.clk.next = self.clk.val();
@@ -423,9 +454,9 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.frame_contexts.write_address.next = self.context_flow.val();
         self.frame_contexts.write_data.next = self.context_data.val();
         self.chunk_contexts.read_address.next = self.segmenter.context_flow.val();
-        self.segmenter.context.next = self.chunk_contexts.read_data.val();
+        self.segmenter.context_data.next = self.chunk_contexts.read_data.val();
         self.frame_contexts.read_address.next = self.builder.context_flow.val();
-        self.builder.context.next = self.frame_contexts.read_data.val();
+        self.builder.context_data.next = self.frame_contexts.read_data.val();
         self.segmenter.open_valid.next = self.open_valid[0].val();
         self.open_ready[0].next = self.segmenter.open_ready.val();
         self.segmenter.open_flow.next = self.open_flow.val();
@@ -500,9 +531,8 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.sender.post_valid.next = self.committed.val();
         self.sender.post_flow.next = self.segmenter.commit_flow.val();
         self.sender.post_limit.next = self.segmenter.commit_psn.val() + 1;
-        self.ledger.commit_valid.next = self.segmenter.commit_valid.val()
-            && self.post_room.val()
-            && self.scheduler_room.val();
+        self.ledger.commit_valid.next =
+            self.segmenter.commit_valid.val() && self.post_room.val() && self.scheduler_room.val();
         self.ledger.commit_flow.next = self.segmenter.commit_flow.val();
         self.ledger.commit_psn.next = self.segmenter.commit_psn.val();
         self.ledger.commit_slot.next = self.segmenter.commit_slot.val();
@@ -614,7 +644,7 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.builder.ack_sent_ns.next = self.reply_sent_ns.val();
         self.builder.ack_received_ns.next = self.reply_received_ns.val();
         self.segments.read_address.next = self.builder.segment_slot.val();
-        self.builder.segment.next = self.segments.read_data.val();
+        self.builder.segment_data.next = self.segments.read_data.val();
         self.pool.read_address.next = self.builder.pool_address.val();
         self.builder.pool_data.next = self.pool.read_data.val();
         self.tx_valid.next = self.builder.tx_valid.val();
@@ -672,8 +702,7 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.account_sent_ns.next = self.ledger.account_sent_ns.val();
         self.account_received_ns.next = self.ledger.account_received_ns.val();
         self.account_now_ns.next = self.ledger.account_now_ns.val();
-        self.scanned.next =
-            self.ledger.event_valid.val() && (self.ledger.event_kind.val() == 7);
+        self.scanned.next = self.ledger.event_valid.val() && (self.ledger.event_kind.val() == 7);
         self.free_count.next = self.ledger.free_count.val();
         self.lost_count.next = self.ledger.lost_count.val();
         self.active_flows.next = self.scheduler.active_flows.val();

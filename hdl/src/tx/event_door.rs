@@ -120,7 +120,7 @@ pub struct EventDoor {
     source_flow: [Signal<Local, Bits<FLOW_BITS>>; SOURCES],
     either_flow: [Signal<Local, Bits<FLOW_BITS>>; SOURCES],
     taken_flow: Signal<Local, Bits<FLOW_BITS>>,
-    event: Signal<Local, Bits<EVENT>>,
+    entering: Signal<Local, Bits<EVENT>>,
     conflict: [Signal<Local, Bit>; RECENT],
     issued: Signal<Local, Bit>,
 }
@@ -198,7 +198,7 @@ impl Default for EventDoor {
             source_flow: Default::default(),
             either_flow: Default::default(),
             taken_flow: Signal::default(),
-            event: Signal::default(),
+            entering: Signal::default(),
             conflict: Default::default(),
             issued: Signal::default(),
         }
@@ -312,7 +312,7 @@ impl Logic for EventDoor {
         for i in (SOURCES - 1)..SOURCES {
             self.taken_flow.next = self.either_flow[i].val();
         }
-        self.event.next = bit_cast::<EVENT, FLOW_BITS>(self.taken_flow.val())
+        self.entering.next = bit_cast::<EVENT, FLOW_BITS>(self.taken_flow.val())
             | (bit_cast::<EVENT, SOURCES>(self.taken.val()) << 10)
             | (bit_cast::<EVENT, 1>(self.keeps_room.val().into()) << 20);
 
@@ -329,14 +329,14 @@ impl Logic for EventDoor {
         }
         if self.issued.val() || !self.front_valid.q.val() {
             self.front_valid.d.next = self.spare_valid.q.val() || self.taken.val().any();
-            self.front.d.next = self.event.val();
+            self.front.d.next = self.entering.val();
             if self.spare_valid.q.val() {
                 self.front.d.next = self.spare.q.val();
             }
             self.spare_valid.d.next = false;
         } else if self.taken.val().any() {
             self.spare_valid.d.next = true;
-            self.spare.d.next = self.event.val();
+            self.spare.d.next = self.entering.val();
         }
         self.recent[0].d.next = self.issued.val();
         self.recent_flow[0].d.next = self.flow.val();

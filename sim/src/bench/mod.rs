@@ -1,7 +1,10 @@
 //! Stimulus and model of each block.
 
+mod builder;
+mod chunks;
 mod delivery;
 mod driver;
+mod frame_check;
 mod frames;
 mod ledger;
 mod ledger_check;
@@ -13,11 +16,13 @@ mod reorder;
 mod schedule_replay;
 mod scheduler;
 mod scoreboard;
+mod segmenter;
 mod selector;
 mod sender;
 mod sender_ports;
 mod tracker;
 
+pub use builder::BuilderBench;
 pub use delivery::DeliveryBench;
 pub use driver::{Pace, Reached, Resets, Rows, Source};
 pub use frames::FrameSource;
@@ -30,6 +35,7 @@ pub use receiver::{ReceiverBench, ReceiverPorts};
 pub use reorder::ReorderBench;
 pub use scheduler::SchedulerBench;
 pub use scoreboard::Scoreboard;
+pub use segmenter::SegmenterBench;
 pub use selector::SelectorBench;
 pub use sender::SenderBench;
 pub use sender_ports::SenderPorts;

@@ -8,7 +8,6 @@ use rondo_models::psn::Psn;
 use rondo_models::segmenter::cut;
 use rondo_models::tracker::Verdict;
 use rondo_models::wire::frame::{ack_frame, data_frame, probe_frame, Acknowledgement};
-use rondo_models::wire::header::Repr;
 use rondo_models::wire::host::{Packet, BEAT_BYTES};
 use rondo_models::wire::{FlowContext, FrameRepr, Identity, Segment};
 use std::collections::VecDeque;
@@ -223,8 +222,8 @@ impl GoldenTx {
         let mut f = Fields::new(t.commit);
         if f.bit() {
             let actual = (f.take(10) as u16, f.take(24) as u32);
-            // A chunk's packets are committed before its last beat, which is when the chunk is known.
-            self.late_commits(actual);
+            let expected = self.commits.pop_front();
+            self.equal("commit", &expected, &Some(actual));
         }
         self.follow_jobs(&inputs, &out, t);
         TxStep {
@@ -232,11 +231,6 @@ impl GoldenTx {
                 .acked
                 .map(|j| (j.arrival.flow, j.outcome.expected.value())),
         }
-    }
-
-    fn late_commits(&mut self, actual: (u16, u32)) {
-        let expected = self.commits.pop_front();
-        self.equal("commit", &expected, &Some(actual));
     }
 
     fn compare_sender(&mut self, out: &Outputs, trace: &[u64]) {
@@ -274,13 +268,9 @@ impl GoldenTx {
             .map(|r| vec![r.flow.into(), r.path.unwrap_or(0).into(), r.psn.into()]);
         self.equal("retransmission", &wanted, &retry);
         let idle = row(&mut f, &[10, 1, 24]);
-        let wanted = out.idle.map(|(flow, psn)| {
-            vec![
-                flow.into(),
-                psn.is_some().into(),
-                psn.unwrap_or(0).into(),
-            ]
-        });
+        let wanted = out
+            .idle
+            .map(|(flow, psn)| vec![flow.into(), psn.is_some().into(), psn.unwrap_or(0).into()]);
         self.equal("idle flow", &wanted, &idle);
         let acked = row(&mut f, &[10, 24, 4, 1, 24]);
         let wanted = out.acked.map(|j| {
@@ -314,7 +304,9 @@ impl GoldenTx {
         // A request for a retransmission is withdrawn while too many packets wait for the wire: only
         // what is taken counts.
         if let Some((flow, psn)) = i.again.filter(|_| out.again_ready) {
-            self.ledger.again.clock(Some([flow.into(), psn.into()]), true);
+            self.ledger
+                .again
+                .clock(Some([flow.into(), psn.into()]), true);
         }
         let [valid, row @ ..] = t.account;
         self.ledger.told((valid != 0).then_some(row));
@@ -383,12 +375,11 @@ impl GoldenTx {
 
     /// A frame that left the NIC: every byte of it.
     pub fn sent_frame(&mut self, bytes: &[u8], now_ns: u32) {
-        let kind = rondo_models::wire::frame::peek_kind(bytes);
-        match kind {
-            Some(rondo_models::wire::header::Kind::Data) => self.data_frame(bytes),
-            Some(rondo_models::wire::header::Kind::Probe) => self.probe_frame(bytes, now_ns),
-            Some(_) => self.ack_frame(bytes),
-            None => self.differ(|| format!("a frame of {} bytes of no kind", bytes.len())),
+        match bytes.get(frame_header(bytes)).map(|b| b & 15) {
+            Some(0) => self.data_frame(bytes),
+            Some(1) => self.probe_frame(bytes, now_ns),
+            Some(2 | 3) => self.ack_frame(bytes),
+            _ => self.differ(|| format!("a frame of {} bytes of no kind", bytes.len())),
         }
     }
 

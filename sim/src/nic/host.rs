@@ -195,10 +195,19 @@ impl Sender {
         })
     }
 
-    /// The beat was taken; the chunk, if it was its last.
-    pub fn taken(&mut self) -> Option<Vec<u8>> {
+    /// The chunk that is being handed over.
+    pub fn chunk(&self) -> Option<&[u8]> {
+        (!self.chunk.is_empty()).then_some(&self.chunk[..])
+    }
+
+    /// The beat was taken; whether it was the chunk's last.
+    pub fn taken(&mut self) -> bool {
         self.at += 64;
-        (self.at >= self.chunk.len()).then(|| std::mem::take(&mut self.chunk))
+        let last = self.at >= self.chunk.len();
+        if last {
+            self.chunk.clear();
+        }
+        last
     }
 }
 
@@ -226,6 +235,8 @@ pub struct Delivered {
 pub struct Receiver {
     /// Side of the messages' sender.
     side: usize,
+    /// Number of each flow there.
+    peers: Vec<u16>,
     flows: Vec<Incoming>,
     packet: Vec<u8>,
     expected: Vec<u8>,
@@ -239,6 +250,7 @@ impl Receiver {
     pub fn new(side: usize, flows: usize) -> Self {
         Self {
             side,
+            peers: (0..flows as u16).collect(),
             flows: vec![Incoming::default(); flows],
             packet: Vec::new(),
             expected: Vec::new(),
@@ -248,8 +260,9 @@ impl Receiver {
         }
     }
 
-    /// `flow` was opened again: its next message is `id`.
-    pub fn reopen(&mut self, flow: u16, id: u32) {
+    /// `flow` is opened, `peer` at the sender; its next message is `id`.
+    pub fn open(&mut self, flow: u16, peer: u16, id: u32) {
+        self.peers[usize::from(flow)] = peer;
         self.flows[usize::from(flow)] = Incoming {
             id,
             ..Incoming::default()
@@ -299,7 +312,9 @@ impl Receiver {
                 f.offset = 0;
                 self.delivered.messages += 1;
                 if !as_due {
-                    self.fail(format!("completion of message {message} of flow {flow} is not due"));
+                    self.fail(format!(
+                        "completion of message {message} of flow {flow} is not due"
+                    ));
                 }
             }
         }
@@ -318,13 +333,22 @@ impl Receiver {
         self.delivered.bytes += payload.len() as u64;
         self.delivered.packets += 1;
         self.expected.resize(payload.len(), 0);
-        contents(self.side, flow, place.message, place.offset, &mut self.expected);
+        let peer = self.peers[usize::from(flow)];
+        contents(
+            self.side,
+            peer,
+            place.message,
+            place.offset,
+            &mut self.expected,
+        );
         if (place.message, place.offset) != due {
             self.fail(format!(
                 "flow {flow}: byte {} of message {} comes when byte {} of message {} is due",
                 place.offset, place.message, due.1, due.0
             ));
-        } else if self.expected != payload || usize::from(place.payload_len) != payload.len() || !ends
+        } else if self.expected != payload
+            || usize::from(place.payload_len) != payload.len()
+            || !ends
         {
             self.fail(format!(
                 "flow {flow}: wrong contents at byte {} of message {}",

@@ -170,7 +170,11 @@ impl Mesh {
     /// Lets the network run until `now_ps`.
     pub fn advance(&mut self, now_ps: u64) {
         for way in 0..2 {
-            while self.ways[way].leaving.front().is_some_and(|f| f.0 <= now_ps) {
+            while self.ways[way]
+                .leaving
+                .front()
+                .is_some_and(|f| f.0 <= now_ps)
+            {
                 if let Some((at, class, path, frame)) = self.ways[way].leaving.pop_front() {
                     self.enqueue(way, at, class, path, frame);
                 }
@@ -291,7 +295,9 @@ impl Mesh {
         self.ways.iter().all(|w| {
             w.leaving.is_empty()
                 && w.arriving.is_empty()
-                && w.links.iter().all(|l| l.queues.iter().all(VecDeque::is_empty))
+                && w.links
+                    .iter()
+                    .all(|l| l.queues.iter().all(VecDeque::is_empty))
         })
     }
 
