@@ -10,6 +10,8 @@ mod gen;
 mod long_run;
 mod net;
 #[cfg(feature = "cosim")]
+mod parser_waves;
+#[cfg(feature = "cosim")]
 mod run;
 #[cfg(feature = "cosim")]
 mod wavedrom;

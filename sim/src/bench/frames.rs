@@ -3,6 +3,7 @@
 use rand::rngs::SmallRng;
 use rand::Rng;
 use rondo_models::psn::Psn;
+use rondo_models::wire::context::MAX_PAYLOAD;
 use rondo_models::wire::crc::crc32c_padded;
 use rondo_models::wire::frame::{frame_bytes, FrameRepr, IpAddresses};
 use rondo_models::wire::header::{self, Acked, Repr};
@@ -19,6 +20,8 @@ pub struct FrameSource {
     pub identity: Identity,
     /// Its flows.
     pub contexts: Vec<FlowContext>,
+    /// Of ten frames, how many are probes, and how many ACKs.
+    mix: [u32; 2],
 }
 
 /// Where things are in a frame that is long enough.
@@ -69,7 +72,7 @@ fn address(rng: &mut SmallRng, ipv6: bool) -> IpAddress {
 fn context(rng: &mut SmallRng) -> FlowContext {
     let ipv6 = rng.random();
     let beats = match rng.random_range(0..8) {
-        0 => rng.random_range(1..=144),
+        0 => edge(rng, 1..145) as u16,
         1 | 2 => rng.random_range(1..=12),
         _ => rng.random_range(1..=3),
     };
@@ -95,6 +98,7 @@ impl FrameSource {
                 udp_port: rng.random(),
             },
             contexts: (0..flows).map(|_| context(rng)).collect(),
+            mix: [[1, 4], [1, 4], [9, 0], [0, 10], [0, 0]][rng.random_range(0..5)],
         }
     }
 
@@ -130,13 +134,15 @@ impl FrameSource {
         let mut flow_number = flow;
         let fault = if strange { rng.random_range(0..6) } else { 6 };
         match fault {
-            0 => flow_number = rng.random(),
+            // Out of range, as often as not with the low bits of one that is open.
+            0 => flow_number = self.wrong_flow(rng, flow),
             1 => context.epoch ^= 1 << rng.random_range(0..16),
             2 => context.peer_ip = other_address(rng, context.peer_ip),
-            3 => context.mtu = edge(rng, 1..9_300) as u16,
+            3 => context.mtu = edge(rng, 1..u32::from(MAX_PAYLOAD) + 2) as u16,
             _ => {}
         }
-        let (header, payload) = header_of(rng, flow_number, &context, fault == 4);
+        let mix = if fault == 4 { [0, 0] } else { self.mix };
+        let (header, payload) = header_of(rng, flow_number, &context, mix, fault == 4);
         let ip = match context.peer_ip {
             IpAddress::V4(source) => IpAddresses::V4 {
                 source,
@@ -161,6 +167,15 @@ impl FrameSource {
             make_noise(rng, &mut frame);
         }
         frame
+    }
+
+    fn wrong_flow(&self, rng: &mut SmallRng, flow: u16) -> u16 {
+        let flows = self.contexts.len() as u16;
+        match rng.random_range(0..4) {
+            0 => rng.random(),
+            1 => flows,
+            _ => flow | 1 << rng.random_range(flows.ilog2()..16),
+        }
     }
 
     /// Turns the frame into one that is not for us, or no Rondo frame.
@@ -215,18 +230,19 @@ fn other_address(rng: &mut SmallRng, ip: IpAddress) -> IpAddress {
     }
 }
 
-/// A header for the flow, and its payload; `misfit` places it wrongly in its message.
+/// A header for the flow, and its payload; `misfit` places data wrongly in its message.
 fn header_of(
     rng: &mut SmallRng,
     flow: u16,
     context: &FlowContext,
+    [probes, acks]: [u32; 2],
     misfit: bool,
 ) -> (Repr, Vec<u8>) {
     let epoch = context.epoch;
     let path = rng.random_range(0..16);
     let sent_ns = rng.random();
     match rng.random_range(0..10) {
-        0 if !misfit => (
+        n if n < probes => (
             Repr::Probe {
                 flow,
                 epoch,
@@ -236,7 +252,7 @@ fn header_of(
             },
             Vec::new(),
         ),
-        1..5 if !misfit => {
+        n if n < probes + acks => {
             let nak = rng.random_range(0..4) == 0;
             let of = if !nak && rng.random_range(0..4) == 0 {
                 Acked::Probe

@@ -10,6 +10,7 @@ mod ledger;
 mod ledger_check;
 mod packets;
 mod parser;
+mod parser_ports;
 mod picker;
 mod receiver;
 mod reorder;
