@@ -98,7 +98,7 @@ impl FrameSource {
                 udp_port: rng.random(),
             },
             contexts: (0..flows).map(|_| context(rng)).collect(),
-            mix: [[1, 4], [1, 4], [9, 0], [0, 10], [0, 0]][rng.random_range(0..5)],
+            mix: [[1, 4], [1, 4], [1, 4], [9, 0], [0, 10]][rng.random_range(0..5)],
         }
     }
 

@@ -19,7 +19,7 @@ const BEAT_BYTES: usize = 64;
 /// Clocks after which nothing of a frame is in the pipeline any more, if nothing stalls.
 const SETTLE_CLOCKS: u32 = 64;
 /// Frames after which every outcome must have been seen.
-const FRAMES_FOR_ALL: u64 = 20_000;
+const FRAMES_FOR_ALL: u64 = 30_000;
 
 /// A reader of a stream: as ready as its pace, or only when something is offered.
 struct Reader {
