@@ -1,7 +1,7 @@
 //! What `rondo gen` writes: the same bytes always, silent linters, no latch, block RAMs.
 
 use rondo::package::generate;
-use rondo::shape::{Shape, ShapeError, PATHS, WINDOWS};
+use rondo::shape::{Block, Shape, ShapeError, PATHS, WINDOWS};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -96,4 +96,52 @@ fn yosys_finds_no_latch_and_only_block_ram() {
         .filter_map(|n| n.trim().parse::<usize>().ok())
         .sum();
     assert!(count >= 233, "{count} RAMB36E2");
+}
+
+/// The flow scheduler, which is not in the datapath's wrapper.
+#[test]
+fn the_scheduler_is_clean() {
+    for paths in PATHS {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let shape = Shape::new(paths, 128, 1024).expect("on the menu");
+        let design = Block::Scheduler.print(shape).expect("prints");
+        let mut files = Vec::new();
+        for m in &design.modules {
+            let name = format!("{}.v", m.name);
+            std::fs::write(dir.path().join(&name), &m.text).expect("write");
+            files.push(name);
+        }
+        let out = Command::new("verilator")
+            .current_dir(dir.path())
+            .args(["--lint-only", "-Wall", "--top-module", &design.top])
+            .args(&files)
+            .output()
+            .expect("verilator is installed (scripts/setup.sh)");
+        let notes = said(&out);
+        assert!(
+            out.status.success() && notes.is_empty(),
+            "P={paths}: {notes}"
+        );
+        if paths != 4 {
+            continue;
+        }
+        let script = format!(
+            "read_verilog {}; synth_xilinx -family xcup -noiopad -noclkbuf -top {}; check -assert; \
+             tee -o stat.txt stat",
+            files.join(" "),
+            design.top
+        );
+        let out = Command::new("yosys")
+            .current_dir(dir.path())
+            .args(["-q", "-p", &script])
+            .output()
+            .expect("yosys is installed (scripts/setup.sh)");
+        assert!(out.status.success(), "{}", said(&out));
+        let stat = std::fs::read_to_string(dir.path().join("stat.txt")).expect("statistics");
+        let total = stat.split("design hierarchy").last().unwrap_or(&stat);
+        println!("{total}");
+        for cell in ["LDCE", "LDPE", "$dlatch", "RAM32", "RAM64", "RAM128"] {
+            assert!(!total.contains(cell), "{cell} in\n{total}");
+        }
+    }
 }

@@ -27,8 +27,6 @@ pub enum DoorState {
     Slots,
 }
 
-/// Clocks for a request to become a job, and for a job queue to stay empty, log2.
-const DRAIN_BITS: usize = 12;
 
 /// Parts that keep state of a flow.
 pub const PARTS: usize = 5;
@@ -106,7 +104,7 @@ pub struct FlowDoor {
     pub scanned: Signal<In, Bit>,
     state: Reg<DoorState>,
     flow: Reg<Bits<FLOW_BITS>>,
-    context: Reg<Bits<256>>,
+    held_context: Reg<Bits<256>>,
     tx_psn: Reg<Bits<24>>,
     rx_psn: Reg<Bits<24>>,
     at: Reg<Bits<FLOW_BITS>>,
@@ -166,7 +164,7 @@ impl FlowDoor {
             scanned: Signal::default(),
             state: Reg::default(),
             flow: Reg::default(),
-            context: Reg::default(),
+            held_context: Reg::default(),
             tx_psn: Reg::default(),
             rx_psn: Reg::default(),
             at: Reg::default(),
@@ -190,7 +188,7 @@ impl FlowDoor {
 impl Logic for FlowDoor {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, state, flow, context, tx_psn, rx_psn, at);
+        dff_setup!(self, clk, state, flow, held_context, tx_psn, rx_psn, at);
         dff_setup!(self, clk, closing, flushing, left, quiet, announce);
         for i in 0..PARTS {
             self.pending[i].clock.next = self.clk.val();
@@ -226,7 +224,7 @@ impl Logic for FlowDoor {
         }
         self.context_write.next = false;
         self.context_flow.next = self.flow.q.val();
-        self.context_data.next = self.context.q.val();
+        self.context_data.next = self.held_context.q.val();
         self.recovery_write.next = self.taken.val();
         self.recovery_flow.next = self.cmd_flow.val();
         self.recovery_data.next = bit_cast::<81, 80>(self.cmd_recovery.val());
@@ -253,7 +251,7 @@ impl Logic for FlowDoor {
             }
         } else if self.state.q.val() == DoorState::Idle {
             self.flow.d.next = self.cmd_flow.val();
-            self.context.d.next = self.cmd_context.val();
+            self.held_context.d.next = self.cmd_context.val();
             self.tx_psn.d.next = self.cmd_tx_psn.val();
             self.rx_psn.d.next = self.cmd_rx_psn.val();
             if self.cmd_valid.val() {
@@ -293,7 +291,7 @@ impl Logic for FlowDoor {
             self.quiet.d.next = self.quiet.q.val() + 1;
             // Those in the queue, and those that the frame builder has prepared.
             self.left.d.next = bit_cast::<12, 11>(self.jobs.val()) + 8;
-            if self.quiet.q.val().get_bit(DRAIN_BITS) {
+            if self.quiet.q.val().get_bit(12) {
                 self.quiet.d.next = 0.into();
                 self.state.d.next = DoorState::Jobs;
             }
@@ -305,7 +303,7 @@ impl Logic for FlowDoor {
             if self.job_taken.val() {
                 self.left.d.next = self.left.q.val() - 1;
             }
-            if (self.left.q.val() == 0) || self.quiet.q.val().get_bit(DRAIN_BITS) {
+            if (self.left.q.val() == 0) || self.quiet.q.val().get_bit(12) {
                 self.left.d.next = self.scans.val();
                 self.state.d.next = DoorState::Slots;
             }

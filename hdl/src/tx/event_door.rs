@@ -82,6 +82,8 @@ pub struct EventDoor {
     pub probe_room: Signal<In, Bit>,
     /// A place in that queue is kept for a refused request.
     pub probe_kept: Signal<Out, Bit>,
+    /// An open was taken and is not issued yet.
+    pub opening: Signal<Out, Bit>,
     /// An event is issued.
     pub issue: Signal<Out, Bit>,
     /// Its flow, or that of the event that waits.
@@ -120,7 +122,7 @@ pub struct EventDoor {
     source_flow: [Signal<Local, Bits<FLOW_BITS>>; SOURCES],
     either_flow: [Signal<Local, Bits<FLOW_BITS>>; SOURCES],
     taken_flow: Signal<Local, Bits<FLOW_BITS>>,
-    entering: Signal<Local, Bits<EVENT>>,
+    entry: Signal<Local, Bits<EVENT>>,
     conflict: [Signal<Local, Bit>; RECENT],
     issued: Signal<Local, Bit>,
 }
@@ -164,6 +166,7 @@ impl Default for EventDoor {
             request_kept: Signal::default(),
             probe_room: Signal::default(),
             probe_kept: Signal::default(),
+            opening: Signal::default(),
             issue: Signal::default(),
             flow: Signal::default(),
             source: Signal::default(),
@@ -198,7 +201,7 @@ impl Default for EventDoor {
             source_flow: Default::default(),
             either_flow: Default::default(),
             taken_flow: Signal::default(),
-            entering: Signal::default(),
+            entry: Signal::default(),
             conflict: Default::default(),
             issued: Signal::default(),
         }
@@ -293,10 +296,10 @@ impl Logic for EventDoor {
             | (bit_cast::<SOURCES, INPUTS>(self.taken_input.val()) << 5);
         self.source_flow[0].next = self.ring_flow.val();
         for i in 0..WAITS {
-            self.source_flow[1 + i].next = self.wait_flow[i].val();
+            self.source_flow[i + 1].next = self.wait_flow[i].val();
         }
         for i in 0..INPUTS {
-            self.source_flow[1 + WAITS + i].next = self.held_flow[i].q.val();
+            self.source_flow[i + 5].next = self.held_flow[i].q.val();
         }
         self.either_flow[0].next = 0.into();
         if self.taken.val().get_bit(0) {
@@ -305,14 +308,13 @@ impl Logic for EventDoor {
         for i in 1..SOURCES {
             self.either_flow[i].next = self.either_flow[i - 1].val();
             if self.taken.val().get_bit(i) {
-                self.either_flow[i].next =
-                    self.either_flow[i - 1].val() | self.source_flow[i].val();
+                self.either_flow[i].next = self.either_flow[i - 1].val() | self.source_flow[i].val();
             }
         }
         for i in (SOURCES - 1)..SOURCES {
             self.taken_flow.next = self.either_flow[i].val();
         }
-        self.entering.next = bit_cast::<EVENT, FLOW_BITS>(self.taken_flow.val())
+        self.entry.next = bit_cast::<EVENT, FLOW_BITS>(self.taken_flow.val())
             | (bit_cast::<EVENT, SOURCES>(self.taken.val()) << 10)
             | (bit_cast::<EVENT, 1>(self.keeps_room.val().into()) << 20);
 
@@ -329,14 +331,14 @@ impl Logic for EventDoor {
         }
         if self.issued.val() || !self.front_valid.q.val() {
             self.front_valid.d.next = self.spare_valid.q.val() || self.taken.val().any();
-            self.front.d.next = self.entering.val();
+            self.front.d.next = self.entry.val();
             if self.spare_valid.q.val() {
                 self.front.d.next = self.spare.q.val();
             }
             self.spare_valid.d.next = false;
         } else if self.taken.val().any() {
             self.spare_valid.d.next = true;
-            self.spare.d.next = self.entering.val();
+            self.spare.d.next = self.entry.val();
         }
         self.recent[0].d.next = self.issued.val();
         self.recent_flow[0].d.next = self.flow.val();
@@ -344,6 +346,9 @@ impl Logic for EventDoor {
             self.recent[i].d.next = self.recent[i - 1].q.val();
             self.recent_flow[i].d.next = self.recent_flow[i - 1].q.val();
         }
+        self.opening.next = self.held.q.val().get_bit(3)
+            || (self.spare_valid.q.val() && self.spare.q.val().get_bit(18))
+            || (self.front_valid.q.val() && self.front.q.val().get_bit(18));
         self.issue.next = self.issued.val();
         self.flow.next = self.front.q.val().get_bits::<FLOW_BITS>(0);
         self.source.next = self.front.q.val().get_bits::<SOURCES>(10);

@@ -7,6 +7,8 @@ use crate::stream::{InitSweep, StreamFifo, FLOW_BITS};
 use rondo_models::schedule::WAITS_LOG2_NS;
 use rust_hdl::prelude::*;
 
+/// Kinds of events: visit, post, refusal, grant, open, close.
+const KINDS: usize = 6;
 /// Depth of the queue of requests, log2: more than the visits under way, for one a clock.
 const REQUESTS: usize = 4;
 /// Depth of the queue of probes, log2: few, so that they are not old when they leave.
@@ -104,10 +106,11 @@ pub struct FlowScheduler {
     requests: StreamFifo<Bits<FLOW_BITS>, REQUESTS>,
     probes: StreamFifo<Bits<14>, PROBES>,
     rates: Ram<Bits<33>, FLOW_BITS>,
-    valid: Reg<Bits<8>>,
+    valid: Reg<Bits<6>>,
     source_1: Reg<Bits<SOURCES>>,
     source_4: Delay<Bits<SOURCES>, 3>,
-    source_7: Delay<Bits<SOURCES>, 3>,
+    source_6: Delay<Bits<SOURCES>, 2>,
+    kind_7: Reg<Bits<KINDS>>,
     flow_1: Reg<Bits<FLOW_BITS>>,
     flow_4: Delay<Bits<FLOW_BITS>, 3>,
     flow_7: Delay<Bits<FLOW_BITS>, 3>,
@@ -123,8 +126,7 @@ pub struct FlowScheduler {
     probe_places: Reg<Bits<3>>,
     active: Reg<Bits<11>>,
     opens_1: Signal<Local, Bit>,
-    valid_7: Signal<Local, Bit>,
-    visits_7: Signal<Local, Bit>,
+    takes_rate: Signal<Local, Bit>,
     request_back: Signal<Local, Bit>,
     request_left: Signal<Local, Bit>,
     probe_back: Signal<Local, Bit>,
@@ -193,7 +195,8 @@ impl FlowScheduler {
             valid: Reg::default(),
             source_1: Reg::default(),
             source_4: Delay::default(),
-            source_7: Delay::default(),
+            source_6: Delay::default(),
+            kind_7: Reg::default(),
             flow_1: Reg::default(),
             flow_4: Delay::default(),
             flow_7: Delay::default(),
@@ -209,8 +212,7 @@ impl FlowScheduler {
             probe_places: Reg::default(),
             active: Reg::default(),
             opens_1: Signal::default(),
-            valid_7: Signal::default(),
-            visits_7: Signal::default(),
+            takes_rate: Signal::default(),
             request_back: Signal::default(),
             request_left: Signal::default(),
             probe_back: Signal::default(),
@@ -225,17 +227,8 @@ impl FlowScheduler {
 impl Logic for FlowScheduler {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, valid, source_1, flow_1, flow_8, now_1);
-        dff_setup!(
-            self,
-            clk,
-            room_1,
-            room_8,
-            visit_8,
-            request_places,
-            probe_places,
-            active
-        );
+        dff_setup!(self, clk, valid, source_1, kind_7, flow_1, flow_8, now_1);
+        dff_setup!(self, clk, room_1, room_8, visit_8, request_places, probe_places, active);
         clock!(self, clk, rates);
         self.sweep.clk.next = self.clk.val();
         self.door.clk.next = self.clk.val();
@@ -245,7 +238,7 @@ impl Logic for FlowScheduler {
         self.requests.clk.next = self.clk.val();
         self.probes.clk.next = self.clk.val();
         self.source_4.clk.next = self.clk.val();
-        self.source_7.clk.next = self.clk.val();
+        self.source_6.clk.next = self.clk.val();
         self.flow_4.clk.next = self.clk.val();
         self.flow_7.clk.next = self.clk.val();
         self.now_8.clk.next = self.clk.val();
@@ -300,10 +293,10 @@ impl Logic for FlowScheduler {
         }
         // valid[n - 1]: an event is at t + n.
         self.valid.d.next =
-            (self.valid.q.val() << 1) | bit_cast::<8, 1>(self.door.issue.val().into());
+            (self.valid.q.val() << 1) | bit_cast::<6, 1>(self.door.issue.val().into());
         self.source_1.d.next = self.door.source.val();
         self.source_4.d.next = self.source_1.q.val();
-        self.source_7.d.next = self.source_4.q.val();
+        self.source_6.d.next = self.source_4.q.val();
         self.flow_1.d.next = self.door.flow.val();
         self.flow_4.d.next = self.flow_1.q.val();
         self.flow_7.d.next = self.flow_4.q.val();
@@ -312,13 +305,16 @@ impl Logic for FlowScheduler {
         self.now_8.d.next = self.now_1.q.val().get_bits::<WAIT_CLOCK_BITS>(0);
         self.room_1.d.next = self.door.room.val();
         self.room_7.d.next = self.room_1.q.val();
-        self.room_8.d.next = self.room_7.q.val() && self.valid_7.val();
+        self.room_8.d.next = self.room_7.q.val() && self.kind_7.q.val().get_bit(2);
 
-        // Paces: the control side writes, an open clears.
+        // Paces: the control side writes, an open clears. A pace that comes after an open waits for
+        // it.
         self.opens_1.next = self.valid.q.val().get_bit(0) && self.source_1.q.val().get_bit(8);
-        self.rate_ready.next = !self.sweep.busy.val() && !self.opens_1.val();
+        self.takes_rate.next =
+            !self.sweep.busy.val() && !self.door.opening.val() && !self.opens_1.val();
+        self.rate_ready.next = self.takes_rate.val();
         self.rates.write_enable.next =
-            self.opens_1.val() || (self.rate_valid.val() && !self.sweep.busy.val());
+            self.opens_1.val() || (self.rate_valid.val() && self.takes_rate.val());
         self.rates.write_address.next = self.rate_flow.val();
         self.rates.write_data.next = bit_cast::<33, 32>(self.rate_value.val())
             | (bit_cast::<33, 1>(self.rate_probing.val().into()) << 32);
@@ -342,16 +338,18 @@ impl Logic for FlowScheduler {
         // t + 4 to t + 8: the flow's word.
         self.word.flow_4.next = self.flow_4.q.val();
         self.word.earned_5.next = self.earned.earned_5.val();
-        self.valid_7.next = self.valid.q.val().get_bit(6);
-        self.visits_7.next =
-            self.valid_7.val() && (self.source_7.q.val() & self.visits.val()).any();
-        self.word.valid_7.next = self.valid_7.val();
-        self.word.visit_7.next = self.visits_7.val();
-        self.word.post_7.next = self.valid_7.val() && self.source_7.q.val().get_bit(5);
-        self.word.refusal_7.next = self.valid_7.val() && self.source_7.q.val().get_bit(6);
-        self.word.grant_7.next = self.valid_7.val() && self.source_7.q.val().get_bit(7);
-        self.word.open_7.next = self.valid_7.val() && self.source_7.q.val().get_bit(8);
-        self.word.close_7.next = self.valid_7.val() && self.source_7.q.val().get_bit(9);
+        self.kind_7.d.next = 0.into();
+        if self.valid.q.val().get_bit(5) {
+            self.kind_7.d.next = bit_cast::<KINDS, 1>(
+                (self.source_6.q.val() & self.visits.val()).any().into(),
+            ) | (bit_cast::<KINDS, 5>(self.source_6.q.val().get_bits::<5>(5)) << 1);
+        }
+        self.word.visit_7.next = self.kind_7.q.val().get_bit(0);
+        self.word.post_7.next = self.kind_7.q.val().get_bit(1);
+        self.word.refusal_7.next = self.kind_7.q.val().get_bit(2);
+        self.word.grant_7.next = self.kind_7.q.val().get_bit(3);
+        self.word.open_7.next = self.kind_7.q.val().get_bit(4);
+        self.word.close_7.next = self.kind_7.q.val().get_bit(5);
         self.word.flow_7.next = self.flow_7.q.val();
         self.word.rate_7.next = self.rate_7.q.val().get_bits::<32>(0);
         self.word.probing_7.next = self.rate_7.q.val().get_bit(32);
@@ -380,7 +378,7 @@ impl Logic for FlowScheduler {
 
         // Places in the queues: kept when an event comes in, given back when it did not need one or
         // when what it put there has left.
-        self.visit_8.d.next = self.visits_7.val();
+        self.visit_8.d.next = self.kind_7.q.val().get_bit(0);
         self.request_back.next = self.visit_8.q.val() && !self.word.request.val();
         self.request_left.next = self.requests.valid.val() && self.req_ready.val();
         self.door.request_room.next = self.request_places.q.val() != 0;
@@ -417,6 +415,7 @@ impl Logic for FlowScheduler {
 
         if self.rst.val() {
             self.valid.d.next = 0.into();
+            self.kind_7.d.next = 0.into();
             self.room_8.d.next = false;
             self.visit_8.d.next = false;
             self.request_places.d.next = self.all_requests.val();

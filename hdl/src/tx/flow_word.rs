@@ -30,9 +30,7 @@ pub struct FlowWord {
     pub flow_4: Signal<In, Bits<FLOW_BITS>>,
     /// Packets that it earns, 34 fraction bits, at `t + 5`.
     pub earned_5: Signal<In, Bits<50>>,
-    /// An event, at `t + 7`; one of the following.
-    pub valid_7: Signal<In, Bit>,
-    /// A visit.
+    /// The event, at `t + 7`: a visit.
     pub visit_7: Signal<In, Bit>,
     /// One packet more.
     pub post_7: Signal<In, Bit>,
@@ -89,8 +87,10 @@ pub struct FlowWord {
     request_8: Reg<Bit>,
     probe_8: Reg<Bit>,
     path_8: Reg<Bits<4>>,
-    to_ring_8: Reg<Bit>,
-    to_wait_8: Reg<Bits<WAITS>>,
+    spent_8: Reg<Bit>,
+    stays_8: Reg<Bit>,
+    refused_8: Reg<Bit>,
+    eager_8: Reg<Bit>,
     enters_8: Reg<Bit>,
     leaves_8: Reg<Bit>,
     turn: Signal<Local, Bits<4>>,
@@ -137,7 +137,6 @@ impl FlowWord {
             init_flow: Signal::default(),
             flow_4: Signal::default(),
             earned_5: Signal::default(),
-            valid_7: Signal::default(),
             visit_7: Signal::default(),
             post_7: Signal::default(),
             refusal_7: Signal::default(),
@@ -178,8 +177,10 @@ impl FlowWord {
             request_8: Reg::default(),
             probe_8: Reg::default(),
             path_8: Reg::default(),
-            to_ring_8: Reg::default(),
-            to_wait_8: Reg::default(),
+            spent_8: Reg::default(),
+            stays_8: Reg::default(),
+            refused_8: Reg::default(),
+            eager_8: Reg::default(),
             enters_8: Reg::default(),
             leaves_8: Reg::default(),
             turn: Signal::default(),
@@ -219,8 +220,8 @@ impl Logic for FlowWord {
         dff_setup!(self, clk, has_unsent_7, last_unsent_7);
         dff_setup!(self, clk, grants_7, more_grants_7, less_grants_7);
         dff_setup!(self, clk, has_grant_7, last_grant_7);
-        dff_setup!(self, clk, request_8, probe_8, path_8, to_ring_8, to_wait_8);
-        dff_setup!(self, clk, enters_8, leaves_8);
+        dff_setup!(self, clk, request_8, probe_8, path_8, enters_8, leaves_8);
+        dff_setup!(self, clk, spent_8, stays_8, refused_8, eager_8);
         clock!(self, clk, words);
         self.longest.clk.next = self.clk.val();
 
@@ -285,32 +286,33 @@ impl Logic for FlowWord {
         self.grants.next = self.grant_7.val() && self.was_open.val();
         self.probes.next = self.refuses.val() && self.probing_7.val() && self.room_7.val();
 
-        self.longest.rate_7.next = self.rate_7.val();
-        self.longest.spends_7.next = self.spends.val();
-        self.waits.next = 0.into();
-        if self.was_refused.val() {
-            self.waits.next = 1.into();
-        } else if !self.probing_7.val() && !self.still_due.val() {
-            self.waits.next = self.longest.longest.val();
-        }
-
         self.request_8.d.next = self.requests.val();
         self.probe_8.d.next = self.probes.val();
         self.path_8.d.next = self.turn.val();
         self.enters_8.d.next = (self.posts.val() || self.refuses.val()) && !self.was_queued.val();
         self.leaves_8.d.next = self.visit_7.val() && !self.stays.val();
-        self.to_ring_8.d.next = ((self.posts.val() || self.refuses.val())
-            && !self.was_queued.val())
-            || (self.visit_7.val() && self.stays.val() && !self.waits.val().any());
-        self.to_wait_8.d.next = 0.into();
-        if self.visit_7.val() && self.stays.val() {
-            self.to_wait_8.d.next = self.waits.val();
+        self.spent_8.d.next = self.spends.val();
+        self.stays_8.d.next = self.visit_7.val() && self.stays.val();
+        self.refused_8.d.next = self.was_refused.val();
+        self.eager_8.d.next = self.probing_7.val() || self.still_due.val();
+
+        // t + 8: a flow that enters goes to the ring, as one that is due or probes.
+        self.longest.rate_7.next = self.rate_7.val();
+        self.longest.spent_8.next = self.spent_8.q.val();
+        self.waits.next = 0.into();
+        if self.stays_8.q.val() {
+            if self.refused_8.q.val() {
+                self.waits.next = 1.into();
+            } else if !self.eager_8.q.val() {
+                self.waits.next = self.longest.queue.val();
+            }
         }
+        self.to_ring.next =
+            self.enters_8.q.val() || (self.stays_8.q.val() && !self.waits.val().any());
+        self.to_wait.next = self.waits.val();
         self.request.next = self.request_8.q.val();
         self.probe.next = self.probe_8.q.val();
         self.probe_path.next = self.path_8.q.val();
-        self.to_ring.next = self.to_ring_8.q.val();
-        self.to_wait.next = self.to_wait_8.q.val();
         self.enters.next = self.enters_8.q.val();
         self.leaves.next = self.leaves_8.q.val();
 
@@ -365,7 +367,13 @@ impl Logic for FlowWord {
             self.next_open.next = false;
             self.next_queued.next = false;
         }
-        self.words.write_enable.next = self.valid_7.val() || self.init_write.val();
+        self.words.write_enable.next = self.visit_7.val()
+            || self.post_7.val()
+            || self.refusal_7.val()
+            || self.grant_7.val()
+            || self.open_7.val()
+            || self.close_7.val()
+            || self.init_write.val();
         self.words.write_address.next = self.flow_7.val();
         if self.init_write.val() {
             self.words.write_address.next = self.init_flow.val();
@@ -382,8 +390,7 @@ impl Logic for FlowWord {
         if self.rst.val() {
             self.request_8.d.next = false;
             self.probe_8.d.next = false;
-            self.to_ring_8.d.next = false;
-            self.to_wait_8.d.next = 0.into();
+            self.stays_8.d.next = false;
             self.enters_8.d.next = false;
             self.leaves_8.d.next = false;
         }

@@ -22,23 +22,21 @@ pub struct LongestWait {
     pub spacing_6: Signal<In, Bits<52>>,
     /// Pace, packets a 1,024 ns in UQ8.24, at `t + 7`.
     pub rate_7: Signal<In, Bits<32>>,
-    /// One packet of credit and the spacing are spent, at `t + 7`.
-    pub spends_7: Signal<In, Bit>,
-    /// The wait, one bit, or none; at `t + 7`.
-    pub longest: Signal<Out, Bits<WAITS>>,
+    /// One packet of credit and the spacing were spent, at `t + 8`.
+    pub spent_8: Signal<In, Bit>,
+    /// Its wait queue, one bit, or none; at `t + 8`.
+    pub queue: Signal<Out, Bits<WAITS>>,
     credit_room_7: Reg<Bits<10>>,
     has_credit_room_7: Reg<Bit>,
     spent_room_7: Reg<Bits<10>>,
     has_spent_room_7: Reg<Bit>,
     spacing_room_7: Reg<Bits<10>>,
     has_spacing_room_7: Reg<Bit>,
+    unspent_waits_8: [Reg<Bit>; WAITS],
+    spent_waits_8: [Reg<Bit>; WAITS],
     credit: Signal<Local, Bits<25>>,
     spacing: Signal<Local, Bits<26>>,
     spacing_room: Signal<Local, Bits<26>>,
-    by_credit: Signal<Local, Bits<10>>,
-    has_by_credit: Signal<Local, Bit>,
-    by_spacing: Signal<Local, Bits<10>>,
-    has_by_spacing: Signal<Local, Bit>,
     earned: [Signal<Local, Bits<32>>; WAITS],
     can_wait: [Signal<Local, Bit>; WAITS],
     longer: [Signal<Local, Bit>; WAITS],
@@ -62,21 +60,19 @@ impl Default for LongestWait {
             credit_6: Signal::default(),
             spacing_6: Signal::default(),
             rate_7: Signal::default(),
-            spends_7: Signal::default(),
-            longest: Signal::default(),
+            spent_8: Signal::default(),
+            queue: Signal::default(),
             credit_room_7: Reg::default(),
             has_credit_room_7: Reg::default(),
             spent_room_7: Reg::default(),
             has_spent_room_7: Reg::default(),
             spacing_room_7: Reg::default(),
             has_spacing_room_7: Reg::default(),
+            unspent_waits_8: Default::default(),
+            spent_waits_8: Default::default(),
             credit: Signal::default(),
             spacing: Signal::default(),
             spacing_room: Signal::default(),
-            by_credit: Signal::default(),
-            has_by_credit: Signal::default(),
-            by_spacing: Signal::default(),
-            has_by_spacing: Signal::default(),
             earned: Default::default(),
             can_wait: Default::default(),
             longer: Default::default(),
@@ -113,30 +109,34 @@ impl Logic for LongestWait {
         self.spacing_room.next = self.late_spacing.val() - self.spacing.val();
         self.spacing_room_7.d.next = self.spacing_room.val().get_bits::<10>(1);
 
-        // t + 7: spending takes a packet off the credit and all of the spacing.
-        self.by_credit.next = self.credit_room_7.q.val();
-        self.has_by_credit.next = self.has_credit_room_7.q.val();
-        self.by_spacing.next = self.spacing_room_7.q.val();
-        self.has_by_spacing.next = self.has_spacing_room_7.q.val();
-        if self.spends_7.val() {
-            self.by_credit.next = self.spent_room_7.q.val();
-            self.has_by_credit.next = self.has_spent_room_7.q.val();
-            self.by_spacing.next = self.late_start.val();
-            self.has_by_spacing.next = true;
-        }
+        // t + 7: compare, whether the visit spends or not. Spending takes a packet off the credit and
+        // all of the spacing.
         for i in 0..WAITS {
+            self.unspent_waits_8[i].clock.next = self.clk.val();
+            self.spent_waits_8[i].clock.next = self.clk.val();
             self.earned[i].next = self.rate_7.val() >> self.shift[i].val();
-            self.can_wait[i].next = (self.has_by_credit.val()
-                && (self.earned[i].val() <= bit_cast::<32, 10>(self.by_credit.val())))
-                || (self.has_by_spacing.val()
-                    && (self.earned[i].val() <= bit_cast::<32, 10>(self.by_spacing.val())));
+            self.unspent_waits_8[i].d.next = (self.has_credit_room_7.q.val()
+                && (self.earned[i].val() <= bit_cast::<32, 10>(self.credit_room_7.q.val())))
+                || (self.has_spacing_room_7.q.val()
+                    && (self.earned[i].val() <= bit_cast::<32, 10>(self.spacing_room_7.q.val())));
+            self.spent_waits_8[i].d.next = (self.has_spent_room_7.q.val()
+                && (self.earned[i].val() <= bit_cast::<32, 10>(self.spent_room_7.q.val())))
+                || (self.earned[i].val() <= bit_cast::<32, 10>(self.late_start.val()));
+        }
+
+        // t + 8: choose.
+        for i in 0..WAITS {
+            self.can_wait[i].next = self.unspent_waits_8[i].q.val();
+            if self.spent_8.val() {
+                self.can_wait[i].next = self.spent_waits_8[i].q.val();
+            }
         }
         for i in 0..(WAITS - 1) {
             self.longer[i].next = self.longer[i + 1].val() || self.can_wait[i + 1].val();
         }
         for i in (WAITS - 1)..WAITS {
             self.longer[i].next = false;
-            self.longest.next = self.chosen[i].val();
+            self.queue.next = self.chosen[i].val();
         }
         self.chosen[0].next =
             bit_cast::<WAITS, 1>((self.can_wait[0].val() && !self.longer[0].val()).into());
