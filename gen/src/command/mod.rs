@@ -11,6 +11,8 @@ mod long_run;
 mod net;
 mod registers;
 #[cfg(feature = "cosim")]
+mod parser_waves;
+#[cfg(feature = "cosim")]
 mod run;
 #[cfg(feature = "cosim")]
 mod wavedrom;

@@ -1,5 +1,6 @@
 //! `rondo wavedrom`: a block's timing diagram from a real run, as WaveJSON.
 
+use super::parser_waves::diagram;
 use super::{print_json, CommandError};
 use clap::Args;
 use rondo::cosim::verilog;
@@ -352,10 +353,10 @@ impl Wavedrom {
             Block::Delivery => (Block::Delivery, DELIVERY),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),
-            Block::Parser => return Err(CommandError::Failed("no diagram".into())),
+            Block::Parser => return print_json(&diagram(shape)?),
         };
         let v = verilog(block, shape)?;
-        let diagram = record(
+        let recorded = record(
             &v,
             plan.ready,
             plan.drives,
@@ -363,6 +364,6 @@ impl Wavedrom {
             plan.clocks,
             plan.caption,
         )?;
-        print_json(&diagram)
+        print_json(&recorded)
     }
 }

@@ -81,7 +81,6 @@ pub struct FrameAlign {
     joins_first: Reg<Bit>,
     more: Signal<Local, Bit>,
     rest: Reg<Bit>,
-    rest_first: Reg<Bit>,
     finish: Reg<Bit>,
     following: Signal<Local, Bits<512>>,
     out_valid_2: Reg<Bit>,
@@ -144,7 +143,6 @@ impl Default for FrameAlign {
             joins_first: Reg::default(),
             more: Signal::default(),
             rest: Reg::default(),
-            rest_first: Reg::default(),
             finish: Reg::default(),
             following: Signal::default(),
             out_valid_2: Reg::default(),
@@ -163,16 +161,7 @@ impl Logic for FrameAlign {
         dff_setup!(self, clk, valid_1, first_1, second_1, last_1, data_1);
         dff_setup!(self, clk, beyond_16_1, beyond_36_1, index_1, index_2);
         dff_setup!(self, clk, size_3, low_2, latest_2, arrived_2, ipv6_2);
-        dff_setup!(
-            self,
-            clk,
-            head_2,
-            ended_2,
-            joins_first,
-            rest,
-            rest_first,
-            finish
-        );
+        dff_setup!(self, clk, head_2, ended_2, joins_first, rest, finish);
         dff_setup!(
             self,
             clk,
@@ -241,7 +230,6 @@ impl Logic for FrameAlign {
         self.finish.d.next = self.valid_1.q.val() && self.last_1.q.val();
         self.rest.d.next =
             self.valid_1.q.val() && self.last_1.q.val() && !self.first_1.q.val() && self.more.val();
-        self.rest_first.d.next = self.second_1.q.val();
         self.following.next = self.data_1.q.val();
         if self.finish.q.val() {
             self.following.next = 0.into();
@@ -254,7 +242,6 @@ impl Logic for FrameAlign {
         self.out_first_2.d.next = self.joins_first.q.val();
         self.out_last_2.d.next = self.last_1.q.val() && !self.more.val();
         if self.finish.q.val() {
-            self.out_first_2.d.next = self.rest_first.q.val();
             self.out_last_2.d.next = true;
         }
         self.end_2.d.next = self.finish.q.val();
