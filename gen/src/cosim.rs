@@ -3,8 +3,9 @@
 use crate::shape::{Block, Shape, TRANSMIT_SLOTS};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
-    BuilderBench, DeliveryBench, LedgerBench, ParserBench, PickerBench, ReceiverBench,
-    ReorderBench, SchedulerBench, SegmenterBench, SelectorBench, SenderBench, TrackerBench,
+    BuilderBench, CommitterBench, CrossingBench, DeliveryBench, LedgerBench, ParserBench,
+    PickerBench, ReceiverBench, RegistersBench, ReorderBench, SchedulerBench, SegmenterBench,
+    SelectorBench, SenderBench, TrackerBench, TransmitBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -30,12 +31,15 @@ pub fn as_text(design: &Design) -> Verilog {
     }
 }
 
-/// Prints `block` in `shape`.
+/// Prints `block` in `shape`; the crossing as its bench wants it.
 ///
 /// # Errors
 /// [`VerilogError`] is a fault of the block's RustHDL.
 pub fn verilog(block: Block, shape: Shape) -> Result<Verilog, VerilogError> {
-    Ok(as_text(&block.print(shape)?))
+    match block {
+        Block::Crossing => crate::crossing::late(),
+        _ => Ok(as_text(&block.print(shape)?)),
+    }
 }
 
 /// Stimulus and model of `block`.
@@ -70,6 +74,10 @@ pub fn bench(
         Block::Parser => Box::new(ParserBench::new(v, shape.flows, seed)?),
         Block::Segmenter => Box::new(SegmenterBench::new(v, 64, shape.flows, seed)?),
         Block::Builder => Box::new(BuilderBench::new(v, 64, shape.flows, seed)?),
+        Block::Committer => Box::new(CommitterBench::new(v, shape.flows, seed)?),
+        Block::Transmit => Box::new(TransmitBench::new(v, 64, shape.flows, seed)?),
+        Block::Registers => Box::new(RegistersBench::new(v, shape.build(), seed)?),
+        Block::Crossing => Box::new(CrossingBench::new(v, seed)?),
         Block::Delivery => Box::new(DeliveryBench::new(v, seed)?),
         Block::Sender => Box::new(SenderBench::new(
             v,

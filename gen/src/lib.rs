@@ -3,10 +3,13 @@
 pub mod chart;
 #[cfg(feature = "cosim")]
 pub mod cosim;
+#[cfg(feature = "cosim")]
+pub mod crossing;
 pub mod nic;
 pub mod package;
 #[cfg(feature = "cosim")]
 pub mod plot;
+pub mod registers;
 pub mod shape;
 pub mod verilog;
 pub mod wrapper;

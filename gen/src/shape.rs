@@ -1,6 +1,8 @@
 //! The shapes that the generator offers, and the blocks it can make of each.
 
 use crate::verilog::{print_design, Design, VerilogError};
+use rondo_hdl::control::AxilCrossing;
+use rondo_hdl::control::RegisterSlave;
 use rondo_hdl::ledger::Ledger;
 use rondo_hdl::picker::PsnPicker;
 use rondo_hdl::reorder::{ReorderBuffer, TAG_BITS};
@@ -9,9 +11,12 @@ use rondo_hdl::rx::FrameParser;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
+use rondo_hdl::tx::Committer;
 use rondo_hdl::tx::FlowScheduler;
 use rondo_hdl::tx::FrameBuilder;
 use rondo_hdl::tx::Segmenter;
+use rondo_hdl::tx::TransmitPath;
+use rondo_models::registers::Build;
 use rondo_models::reorder::Buffer;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
@@ -107,6 +112,20 @@ impl Shape {
         })
     }
 
+    /// What the register block says of itself when it is generated alone: its source is not known.
+    pub fn build(self) -> Build {
+        Build {
+            git_hash: 0xffff_ffff,
+            git_dirty: true,
+            paths: self.paths as u32,
+            window_log2: self.window.ilog2(),
+            flows_log2: self.flows.ilog2(),
+            transmit_slots_log2: TRANSMIT_SLOTS.ilog2(),
+            receive_slots_log2: self.slots.ilog2(),
+            slot_beats_log2: (self.slot_bytes / 64).ilog2(),
+        }
+    }
+
     /// Size of the reorder buffer.
     pub fn buffer(self) -> Buffer {
         Buffer {
@@ -142,13 +161,21 @@ pub enum Block {
     Segmenter,
     /// Frame builder, with slots of 4,096 bytes.
     Builder,
+    /// Committer of the segmenter.
+    Committer,
+    /// Segmenter, pool and frame builder.
+    Transmit,
+    /// Register slave.
+    Registers,
+    /// Crossing of the register bus from another clock.
+    Crossing,
     /// Host stream out.
     Delivery,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 12] = [
+    pub const ALL: [Block; 16] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
@@ -160,6 +187,10 @@ impl Block {
         Block::Parser,
         Block::Segmenter,
         Block::Builder,
+        Block::Committer,
+        Block::Transmit,
+        Block::Registers,
+        Block::Crossing,
         Block::Delivery,
     ];
 
@@ -177,6 +208,10 @@ impl Block {
             Block::Parser => "parser",
             Block::Segmenter => "segmenter",
             Block::Builder => "builder",
+            Block::Committer => "committer",
+            Block::Transmit => "transmit",
+            Block::Registers => "registers",
+            Block::Crossing => "crossing",
             Block::Delivery => "delivery",
         }
     }
@@ -216,6 +251,10 @@ impl Block {
             Block::Parser => Box::new(FrameParser::new(flows)),
             Block::Segmenter => Box::new(Segmenter::<6>::new(flows)),
             Block::Builder => Box::new(FrameBuilder::<6>::default()),
+            Block::Committer => Box::new(Committer::new(flows)),
+            Block::Transmit => Box::new(TransmitPath::<6>::new(flows)),
+            Block::Registers => Box::new(RegisterSlave::new(&shape.build())),
+            Block::Crossing => Box::new(AxilCrossing::default()),
             Block::Delivery => Box::new(Delivery::default()),
         }
     }

@@ -9,9 +9,9 @@ mod cosim;
 mod gen;
 mod long_run;
 mod net;
-mod registers;
 #[cfg(feature = "cosim")]
 mod parser_waves;
+mod registers;
 #[cfg(feature = "cosim")]
 mod run;
 #[cfg(feature = "cosim")]

@@ -336,6 +336,42 @@ const BUILDER: Plan = Plan {
     caption: "frame builder: a data packet of 48 bytes, then an ACK",
 };
 
+const REGISTERS: Plan = Plan {
+    ready: "s_axil_arready",
+    drives: &[
+        &[
+            ("s_axil_awvalid", 1),
+            ("s_axil_awaddr", 0x18),
+            ("s_axil_wvalid", 1),
+            ("s_axil_wdata", 0x1234),
+            ("s_axil_wstrb", 15),
+            ("s_axil_bready", 1),
+            ("s_axil_rready", 1),
+        ],
+        &[
+            ("s_axil_awvalid", 0),
+            ("s_axil_wvalid", 0),
+            ("s_axil_arvalid", 1),
+            ("s_axil_araddr", 0x18),
+        ],
+        &[("s_axil_arvalid", 0)],
+    ],
+    signals: &[
+        "s_axil_awvalid",
+        "s_axil_awaddr",
+        "s_axil_wdata",
+        "s_axil_bvalid",
+        "s_axil_bresp",
+        "s_axil_arvalid",
+        "s_axil_araddr",
+        "s_axil_rvalid",
+        "s_axil_rdata",
+        "s_axil_rresp",
+    ],
+    clocks: 20,
+    caption: "registers: a write of SCRATCH, and a read of it that waits for the write",
+};
+
 impl Wavedrom {
     /// Records and prints.
     pub fn run(self) -> Result<(), CommandError> {
@@ -348,8 +384,14 @@ impl Wavedrom {
             Block::Ledger => (Block::Ledger, LEDGER),
             Block::Sender => (Block::Sender, SENDER),
             Block::Scheduler => (Block::Scheduler, SCHEDULER),
-            Block::Segmenter => (Block::Segmenter, SEGMENTER),
-            Block::Builder => (Block::Builder, BUILDER),
+            Block::Committer | Block::Segmenter => (Block::Segmenter, SEGMENTER),
+            Block::Builder | Block::Transmit => (Block::Builder, BUILDER),
+            Block::Registers => (Block::Registers, REGISTERS),
+            Block::Crossing => {
+                return Err(CommandError::Failed(
+                    "the crossing has two clocks: no diagram is drawn of it".into(),
+                ))
+            }
             Block::Delivery => (Block::Delivery, DELIVERY),
             // The reorder buffer needs a tracker to answer it: the receiver shows both.
             Block::Reorder | Block::Receiver => (Block::Receiver, RECEIVER),

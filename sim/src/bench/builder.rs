@@ -120,7 +120,7 @@ impl BuilderBench {
         self.segment_row = self.segments[outputs[a.segment[0]] as usize % SLOTS].pack();
         let address = outputs[a.pool[0]] as usize;
         let slot = (address / self.slot_beats) as u16;
-        self.pool_row = contents(slot, 0, (address % self.slot_beats) as u8);
+        self.pool_row = contents(slot, 0, (address % self.slot_beats) as u16);
     }
 
     fn check_that_all_is_reached(&mut self) {
@@ -247,7 +247,7 @@ impl Bench for BuilderBench {
         let packet = |j: &DataJob| {
             let segment = segments[usize::from(j.slot)];
             let length = usize::from(segment.place.payload_len);
-            let beats = (0..slot_beats).flat_map(|b| contents(j.slot, 0, b as u8));
+            let beats = (0..slot_beats).flat_map(|b| contents(j.slot, 0, b as u16));
             let bytes = beats.flat_map(u64::to_le_bytes);
             (segment, bytes.take(length).collect())
         };

@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 pub struct WireBeat {
     data: [u64; 8],
     keep: u64,
-    last: bool,
+    /// The frame's last.
+    pub last: bool,
     size: u16,
 }
 

@@ -1,6 +1,6 @@
 //! Frames in the order of their jobs, each as the models compose it.
 
-use super::frames::{FrameCheck, Started};
+use super::frame_check::{FrameCheck, Started};
 use super::jobs::{DataJob, FramePorts, Job};
 use rondo_models::psn::Psn;
 use rondo_models::wire::{frame, FlowContext, FrameRepr, Identity, Segment};

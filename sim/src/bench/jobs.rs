@@ -1,7 +1,7 @@
 //! The frame builder's jobs and frame ports, as benches drive and read them.
 
 use super::driver::first_psn;
-use super::frames::WireBeat;
+use super::frame_check::WireBeat;
 use super::{Pace, Rows, Source};
 use crate::SimError;
 use rand::rngs::SmallRng;
