@@ -298,7 +298,7 @@ fn beat(bytes: &[u8], filler: u8) -> Beat {
 
 /// Bytes that count in a packet's last beat.
 fn keep(place: &Place) -> u64 {
-    u64::MAX >> (64 - place.payload_len % 64) % 64
+    u64::MAX >> ((64 - place.payload_len % 64) % 64)
 }
 
 fn ack(flow: u16, a: &Acknowledgement, now_ns: u32) -> Ack {
