@@ -128,6 +128,9 @@ pub struct HostSide {
     unas: VecDeque<(u16, Psn)>,
     una_pace: Pace,
     commit_ready: Pace,
+    /// The scheduler is ready only once a commit is offered.
+    is_coy: bool,
+    is_offered: bool,
     commits: Scoreboard<(u16, u32)>,
     due: VecDeque<HostPacket>,
     refusals: VecDeque<Refusal>,
@@ -178,6 +181,8 @@ impl HostSide {
             unas: VecDeque::new(),
             una_pace: Pace::new(&[256, 128, 16]),
             commit_ready: Pace::new(&[256, 256, 128, 32, 8, 200]),
+            is_coy: false,
+            is_offered: false,
             commits: Scoreboard::new("commit"),
             due: VecDeque::new(),
             refusals: VecDeque::new(),
@@ -220,6 +225,8 @@ impl HostSide {
         self.held_slots.clear();
         self.unas.clear();
         self.commits.reset();
+        self.is_coy = rng.random();
+        self.is_offered = false;
         self.due.clear();
         self.refusals.clear();
     }
@@ -362,7 +369,8 @@ impl HostSide {
             inputs[self.at.una[2]] = psn.value().into();
             self.flows[usize::from(flow)].una = psn;
         }
-        inputs[self.at.commit_ready] = self.commit_ready.active(rng).into();
+        let may = self.is_offered || !self.is_coy;
+        inputs[self.at.commit_ready] = (self.commit_ready.active(rng) && may).into();
     }
 
     fn drive_host(&mut self, rng: &mut SmallRng, inputs: &mut [u64]) {
@@ -418,6 +426,7 @@ impl HostSide {
             }
         }
         let ready = inputs[self.at.commit_ready] != 0;
+        self.is_offered = offered.is_some();
         self.commits.clock(offered, ready)?;
         let (Some(mut packet), Some(held)) = (self.due.pop_front(), self.held_slots.pop_front())
         else {

@@ -299,6 +299,9 @@ pub struct FramePorts {
     frame: [usize; 2],
     stale: usize,
     ready: Pace,
+    /// The wire is ready only once a beat is offered.
+    is_coy: bool,
+    is_offered: bool,
     /// Clocks in which the wire held a beat.
     pub held: u32,
 }
@@ -325,6 +328,8 @@ impl FramePorts {
             frame: r.outputs(["frame_valid", "frame_kind"])?,
             stale: r.output("stale_valid")?,
             ready: Pace::new(Pace::MIXED),
+            is_coy: false,
+            is_offered: false,
             held: 0,
         })
     }
@@ -338,7 +343,11 @@ impl FramePorts {
         inputs[self.local[2] + 1] = (ipv6 >> 64) as u64;
         inputs[self.local[3]] = me.udp_port.into();
         inputs[self.now] = now_ns.into();
-        inputs[self.tx_ready] = self.ready.active(rng).into();
+        if rng.random_range(0..4_096) == 0 {
+            self.is_coy = rng.random();
+        }
+        let may = self.is_offered || !self.is_coy;
+        inputs[self.tx_ready] = (self.ready.active(rng) && may).into();
     }
 
     /// The beat that is offered, and whether the wire takes it.
@@ -353,6 +362,7 @@ impl FramePorts {
             )
         });
         let ready = inputs[self.tx_ready] != 0;
+        self.is_offered = offered.is_some();
         self.held += u32::from(offered.is_some() && !ready);
         (offered, ready)
     }
