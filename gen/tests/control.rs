@@ -1,7 +1,13 @@
-//! The control side's Verilog: silent lint, no latch, block RAM only, exact counters.
+//! The control side's Verilog: silent lint, no latch, block RAM only; the crossing's synchronisers; the
+//! crossing as it is generated, in its bench.
+#![cfg(feature = "cosim")]
 
+use rondo::crossing;
 use rondo::shape::{Block, Shape};
 use rondo::verilog::Design;
+use rondo_sim::bench::CrossingBench;
+use rondo_sim::lockstep::{run, Run};
+use rondo_sim::Verilog;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -52,7 +58,6 @@ fn is_clean(block: Block, shape: Shape) {
     ] {
         assert!(!stat.contains(cell), "{cell} in\n{stat}");
     }
-    println!("{stat}");
 }
 
 #[test]
@@ -61,4 +66,60 @@ fn registers_are_clean() {
         Block::Registers,
         Shape::new(4, 128, 1024).expect("on the menu"),
     );
+}
+
+#[test]
+fn the_crossing_is_clean() {
+    is_clean(Block::Crossing, Shape::new(4, 128, 2).expect("on the menu"));
+}
+
+/// What simulation cannot see: two registers in a row, and nothing else, look at the other domain's
+/// request or ack.
+#[test]
+fn requests_and_acks_are_synchronised() {
+    let shape = Shape::new(4, 128, 2).expect("on the menu");
+    let design = Block::Crossing.print(shape).expect("prints");
+    let mut seen = 0;
+    for (side, wire) in [("source", "ack"), ("sink", "request")] {
+        for m in design
+            .modules
+            .iter()
+            .filter(|m| m.name.contains(&format!("handshake_{side}")))
+        {
+            let reads = |name: &str| {
+                let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+                m.text.split(word).filter(|w| *w == name).count()
+            };
+            let chain = format!("sync_0 <= {wire};\n        sync_1 <= sync_0;");
+            assert!(m.text.contains(&chain), "{}", m.text);
+            assert_eq!(m.text.matches("ASYNC_REG").count(), 2);
+            // The port and the chain; declaration, chain and chain.
+            assert_eq!((reads(wire), reads("sync_0")), (2, 3), "{}", m.text);
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 4);
+}
+
+fn crosses(v: &Verilog) {
+    let mut bench = CrossingBench::new(v, 5).expect("the bench fits");
+    let how = Run {
+        cycles: 300_000,
+        seed: 5,
+        checked: true,
+        waves: None,
+    };
+    let outcome = run(v, &mut bench, how, &mut |_| true).expect("runs");
+    assert_eq!(outcome.mismatch, None);
+    assert!(outcome.compared > 500);
+}
+
+#[test]
+fn the_crossing_as_it_is_generated() {
+    crosses(&crossing::joined().expect("prints"));
+}
+
+#[test]
+fn the_crossing_with_late_bits() {
+    crosses(&crossing::late().expect("prints"));
 }

@@ -25,7 +25,7 @@ pub enum SlaveState {
     Wait,
 }
 
-/// Takes one access at a time, reads and writes in turn when both wait.
+/// Takes one access at a time, reads and writes in turn while both wait.
 ///
 /// Decoding, masks, bounds and constants are in ROMs made of the map, so that nothing here knows a
 /// register by name. What is refused, answers SLVERR, changes nothing, and reads 0.
@@ -122,8 +122,7 @@ pub struct RegisterSlave {
     r_valid: Reg<Bit>,
     r_refused: Reg<Bit>,
     r_data: Reg<Bits<32>>,
-    write_waits: Signal<Local, Bit>,
-    read_waits: Signal<Local, Bit>,
+    idle: Signal<Local, Bit>,
     start_write: Signal<Local, Bit>,
     start_read: Signal<Local, Bit>,
     acting: Signal<Local, Bit>,
@@ -213,8 +212,7 @@ impl RegisterSlave {
             r_valid: Reg::default(),
             r_refused: Reg::default(),
             r_data: Reg::default(),
-            write_waits: Signal::default(),
-            read_waits: Signal::default(),
+            idle: Signal::default(),
             start_write: Signal::default(),
             start_read: Signal::default(),
             acting: Signal::default(),
@@ -281,18 +279,17 @@ impl Logic for RegisterSlave {
             self.r_valid.d.next = false;
         }
 
-        // An access starts only when its answer has room. `writing` still says what the one before
-        // was: when both wait, the other goes.
-        self.write_waits.next = self.has_write_address.q.val()
+        // An access starts only when its answer has room. Writes go first; when one is done, the next is
+        // not there yet, so that a read that waits has its turn.
+        self.idle.next = self.state.q.val() == SlaveState::Idle;
+        self.start_write.next = self.idle.val()
+            && self.has_write_address.q.val()
             && self.has_write_data.q.val()
-            && !self.b_valid.q.val()
-            && (self.state.q.val() == SlaveState::Idle);
-        self.read_waits.next = self.has_read.q.val()
+            && !self.b_valid.q.val();
+        self.start_read.next = self.idle.val()
+            && self.has_read.q.val()
             && !self.r_valid.q.val()
-            && (self.state.q.val() == SlaveState::Idle);
-        self.start_write.next =
-            self.write_waits.val() && !(self.read_waits.val() && self.writing.q.val());
-        self.start_read.next = self.read_waits.val() && !self.start_write.val();
+            && !self.start_write.val();
         if self.start_write.val() {
             self.state.d.next = SlaveState::Lookup;
             self.writing.d.next = true;
@@ -445,7 +442,6 @@ impl Logic for RegisterSlave {
             self.has_write_data.d.next = false;
             self.has_read.d.next = false;
             self.state.d.next = SlaveState::Idle;
-            self.writing.d.next = false;
             self.b_valid.d.next = false;
             self.r_valid.d.next = false;
             for i in 0..COMMANDS {
