@@ -5,46 +5,53 @@ use crate::verilog::{print_design, Design, VerilogError};
 use rondo_hdl::top::NicCore;
 use rust_hdl::core::prelude::Block;
 
+/// Why a NIC cannot be generated.
+#[derive(Debug, thiserror::Error)]
+pub enum NicError {
+    /// The NIC is offered in fewer shapes than its blocks.
+    #[error(
+        "a NIC of {paths} paths and windows of {window} PSNs is not offered: choose 4 paths and 128 \
+         or 256 PSNs, or 16 paths and 512 PSNs"
+    )]
+    Shape {
+        /// Paths.
+        paths: usize,
+        /// Window, PSNs.
+        window: usize,
+    },
+    /// A fault of the RustHDL.
+    #[error(transparent)]
+    Verilog(#[from] VerilogError),
+}
+
 /// Prints the NIC without registers, `rondo_nic_core`; its slots have 4,096 bytes.
 ///
 /// # Errors
-/// [`VerilogError`] is a fault of the RustHDL.
-pub fn nic_core(shape: Shape) -> Result<Design, VerilogError> {
-    print_design(build(shape).as_ref())
+/// [`NicError`] for a shape that is not offered.
+pub fn nic_core(shape: Shape) -> Result<Design, NicError> {
+    Ok(print_design(build(shape)?.as_ref())?)
 }
 
 /// Parameters: paths, paths / 4, log2 paths, groups, log2 groups, log2 of the receiver's PSNs a
 /// flow, log2 of a slot's beats.
-fn build(shape: Shape) -> Box<dyn Block> {
-    match shape.window {
-        128 => by_paths::<2, 1, 9>(shape),
-        256 => by_paths::<4, 2, 9>(shape),
-        _ => by_paths::<8, 3, 10>(shape),
-    }
-}
-
-fn by_paths<const G: usize, const LG: usize, const TB: usize>(shape: Shape) -> Box<dyn Block> {
+fn build(shape: Shape) -> Result<Box<dyn Block>, NicError> {
     let (flows, slots) = (shape.flows, shape.slots);
-    match shape.paths {
-        2 => Box::new(NicCore::<2, 1, 1, G, LG, TB, 6>::new(
+    Ok(match (shape.paths, shape.window) {
+        (4, 128) => Box::new(NicCore::<4, 1, 2, 2, 1, 9, 6>::new(
             flows,
             TRANSMIT_SLOTS,
             slots,
         )),
-        4 => Box::new(NicCore::<4, 1, 2, G, LG, TB, 6>::new(
+        (4, 256) => Box::new(NicCore::<4, 1, 2, 4, 2, 9, 6>::new(
             flows,
             TRANSMIT_SLOTS,
             slots,
         )),
-        8 => Box::new(NicCore::<8, 2, 3, G, LG, TB, 6>::new(
+        (16, 512) => Box::new(NicCore::<16, 4, 4, 8, 3, 10, 6>::new(
             flows,
             TRANSMIT_SLOTS,
             slots,
         )),
-        _ => Box::new(NicCore::<16, 4, 4, G, LG, TB, 6>::new(
-            flows,
-            TRANSMIT_SLOTS,
-            slots,
-        )),
-    }
+        (paths, window) => return Err(NicError::Shape { paths, window }),
+    })
 }

@@ -543,7 +543,7 @@ impl Logic for Ledger {
         self.is_sent.next = self.valid.q.val().get_bit(4) && (self.kind.val() == 1);
         self.sent_right.next = self.is_sent.val() && self.match_5.q.val() && !self.in_flight.val();
         self.sent_wrong.next =
-            self.is_sent.val() && !(self.match_5.q.val() && !self.in_flight.val());
+            self.is_sent.val() && (!self.match_5.q.val() || self.in_flight.val());
         self.acks.next =
             self.valid.q.val().get_bit(4) && ((self.kind.val() == 2) || (self.kind.val() == 3));
         self.acknowledged.next = self.valid.q.val().get_bit(4)
