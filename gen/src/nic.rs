@@ -22,14 +22,27 @@ pub enum NicError {
     /// A fault of the RustHDL.
     #[error(transparent)]
     Verilog(#[from] VerilogError),
+    /// The system gives no thread to build it in.
+    #[error("no thread to build the NIC in: {0}")]
+    Thread(#[from] std::io::Error),
 }
+
+/// Stack of the thread in which a NIC is built: its blocks are made by value, one inside the other.
+const STACK_BYTES: usize = 256 << 20;
 
 /// Prints the NIC without registers, `rondo_nic_core`; its slots have 4,096 bytes.
 ///
 /// # Errors
 /// [`NicError`] for a shape that is not offered.
 pub fn nic_core(shape: Shape) -> Result<Design, NicError> {
-    Ok(print_design(build(shape)?.as_ref())?)
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let print = || -> Result<Design, NicError> { Ok(print_design(build(shape)?.as_ref())?) };
+        match builder.spawn_scoped(scope, print)?.join() {
+            Ok(design) => design,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// Parameters: paths, paths / 4, log2 paths, groups, log2 groups, log2 of the receiver's PSNs a

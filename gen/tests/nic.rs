@@ -60,3 +60,20 @@ fn messages_both_ways() {
     let o = moves(&mesh(), 1);
     assert_eq!(o.messages, 16);
 }
+
+/// Loss, duplication, corruption and jitter in both directions, and a path that dies twice.
+#[test]
+fn a_bad_network_loses_nothing() {
+    let mut m = mesh();
+    m.impairments = Impairments {
+        loss: 0.01,
+        duplicate: 0.005,
+        corrupt: 0.005,
+        jitter_ps: 2_000_000,
+    };
+    m.paths[3].outages_ps = vec![(60_000_000, 120_000_000), (200_000_000, 260_000_000)];
+    m.open_flows = 16;
+    let o = moves(&m, 7);
+    assert_eq!(o.messages, 64);
+    assert!(o.retransmissions > 0 && o.fates.corrupted > 0 && o.fates.outage > 0);
+}

@@ -6,7 +6,7 @@
 mod common;
 
 use rondo::verilog::{print_design, VerilogError};
-use rondo_hdl::prim::{ModuleId, Reg};
+use rondo_hdl::prim::{IndexNames, ModuleId, Reg, SyncReg};
 use rust_hdl::prelude::*;
 
 #[derive(Copy, Clone, PartialEq, Debug, LogicState)]
@@ -22,9 +22,13 @@ struct Pair {
     high: Bits<4>,
 }
 
+/// An index by its name.
+const LAST: usize = 2;
+
 #[derive(LogicBlock)]
 struct Constructs {
     id: ModuleId,
+    names: IndexNames,
     a: Signal<In, Bits<4>>,
     b: Signal<In, Bits<4>>,
     c: Signal<In, Bits<4>>,
@@ -55,6 +59,7 @@ impl Default for Constructs {
     fn default() -> Self {
         Self {
             id: ModuleId::new("constructs", "One of each."),
+            names: IndexNames::new(&[("LAST", LAST)]),
             a: Signal::default(),
             b: Signal::default(),
             c: Signal::default(),
@@ -133,7 +138,7 @@ impl Logic for Constructs {
             self.partial[i].next = self.partial[i - 1].val()
                 + self.b.val().replace_bit(i, self.c.val().get_bit(i + 1));
         }
-        self.looped.next = self.partial[2].val();
+        self.looped.next = self.partial[LAST].val();
         self.logical.next =
             (self.a.val() != self.b.val()) && !(self.c.val() == 0) || self.a.val().get_bit(3);
         self.pair.next.low = self.a.val() + self.b.val();
@@ -217,4 +222,48 @@ fn a_latch_is_refused() {
             signal: "y".into()
         }
     );
+}
+
+#[derive(LogicBlock)]
+struct Crossing {
+    id: ModuleId,
+    clk: Signal<In, Clock>,
+    a: Signal<In, Bit>,
+    y: Signal<Out, Bit>,
+    sync_0: SyncReg<Bit>,
+    sync_1: SyncReg<Bit>,
+    plain: Reg<Bit>,
+}
+
+impl Logic for Crossing {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, sync_0, sync_1, plain);
+        self.sync_0.d.next = self.a.val();
+        self.sync_1.d.next = self.sync_0.q.val();
+        self.plain.d.next = self.sync_1.q.val();
+        self.y.next = self.plain.q.val();
+    }
+}
+
+#[test]
+fn a_synchroniser_keeps_its_registers_together() {
+    let uut = Crossing {
+        id: ModuleId::new("crossing", ""),
+        clk: Signal::default(),
+        a: Signal::default(),
+        y: Signal::default(),
+        sync_0: SyncReg::default(),
+        sync_1: SyncReg::default(),
+        plain: Reg::default(),
+    };
+    let text = print_design(&uut).expect("prints").text();
+    for line in [
+        "    (* ASYNC_REG = \"TRUE\" *) reg sync_0;\n",
+        "    (* ASYNC_REG = \"TRUE\" *) reg sync_1;\n",
+        "    reg plain;\n",
+        "        sync_0 <= a;\n        sync_1 <= sync_0;\n        plain <= sync_1;\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
 }

@@ -288,8 +288,8 @@ impl Endpoint {
             e.inputs[e.i.rst] = u64::from(clock < RESET_CLOCKS);
             e.clock(&mut None, false);
             if clock > RESET_CLOCKS && e.outputs[e.o.ready] != 0 {
-                // The first slots are taken soon after.
-                for _ in 0..16 {
+                // The pool fills, and the first slots are taken.
+                for _ in 0..TRANSMIT_SLOTS + 64 {
                     e.clock(&mut None, false);
                 }
                 e.occupied_at_rest = e.outputs[e.o.occupied];
