@@ -15,6 +15,8 @@ mod registers;
 #[cfg(feature = "cosim")]
 mod run;
 #[cfg(feature = "cosim")]
+mod run_mesh;
+#[cfg(feature = "cosim")]
 mod wavedrom;
 
 use clap::{Args, Parser, Subcommand};

@@ -5,6 +5,7 @@ mod axis;
 mod bits;
 pub mod control;
 pub mod endpoint;
+pub mod file;
 pub mod golden_rx;
 pub mod golden_tx;
 pub mod host;
