@@ -43,6 +43,10 @@ pub struct Record {
     pub sent: bool,
     /// It is in flight: not found lost since its latest transmission.
     pub in_flight: bool,
+    /// It is about to be sent again: its bytes are still needed.
+    pub sending: bool,
+    /// It was acknowledged while it was about to be sent again.
+    pub acknowledged: bool,
     /// Flow.
     pub flow: u16,
     /// PSN.
@@ -130,8 +134,15 @@ pub fn apply(e: &Event, r: &mut Record, f: &mut FlowView, path: &mut PathWitness
                 ..Record::default()
             }
         }
+        // The bytes were kept for this transmission only.
+        Kind::Sent if matches && r.acknowledged => {
+            effect.resolved = Some(e.path);
+            effect.freed = true;
+            *r = Record::default();
+        }
         Kind::Sent if matches && !r.in_flight => {
             r.sent = true;
+            r.sending = false;
             r.in_flight = true;
             r.path = e.path;
             r.sent_ns = e.sent_ns;
@@ -139,14 +150,18 @@ pub fn apply(e: &Event, r: &mut Record, f: &mut FlowView, path: &mut PathWitness
         }
         // It was acknowledged between the choice of a path and the transmission.
         Kind::Sent => effect.resolved = Some(e.path),
-        Kind::Ack | Kind::Heal if matches && r.sent => {
+        Kind::Ack | Kind::Heal if matches && r.sent && !r.acknowledged => {
             effect.settled = Some((r.path, r.in_flight));
-            effect.freed = true;
             effect.told = true;
             if e.kind == Kind::Ack {
                 witness(e, f, path);
             }
-            *r = Record::default();
+            if r.sending {
+                r.acknowledged = true;
+            } else {
+                effect.freed = true;
+                *r = Record::default();
+            }
         }
         Kind::Ack => effect.stale = true,
         Kind::Nak => {
@@ -157,7 +172,14 @@ pub fn apply(e: &Event, r: &mut Record, f: &mut FlowView, path: &mut PathWitness
         }
         Kind::ProbeAck => effect.told = true,
         Kind::Heal => {}
-        Kind::Again => effect.again = matches && r.sent && !r.in_flight,
+        Kind::Again if matches && r.acknowledged => {
+            effect.freed = true;
+            *r = Record::default();
+        }
+        Kind::Again => {
+            effect.again = matches && r.sent && !r.in_flight;
+            r.sending |= effect.again;
+        }
         Kind::Scan => scan(e, r, f, path, &mut effect),
     }
     effect

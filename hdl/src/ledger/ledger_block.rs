@@ -9,7 +9,8 @@ use rust_hdl::prelude::*;
 
 /// Ledger of the transmit pool.
 ///
-/// A record a slot: live 0, sent 1, in flight 2, flow 12:3, PSN 36:13, path 40:37, send time 72:41.
+/// A record a slot: live 0, sent 1, in flight 2, flow 12:3, PSN 36:13, path 40:37, send time 72:41, sending again
+/// 73, acknowledged meanwhile 74.
 /// Events in order of precedence: *sent*; what [`SlotLookup`] found (*ACK*, *NAK*, *ACK of a probe*, *heal*,
 /// *again*); *commit*; and with every clock that is left a *scan* of the next slot for loss.
 ///
@@ -181,18 +182,18 @@ pub struct Ledger {
     agains: LevelFifo<Bits<34>, 5>,
     settlements: LevelFifo<Bits<39>, 5>,
     resolved: LevelFifo<Bits<14>, 5>,
-    records: Ram<Bits<73>, SLOT_BITS>,
+    records: Ram<Bits<75>, SLOT_BITS>,
     valid: Reg<Bits<5>>,
     event_1: Reg<Bits<EVENT_BITS>>,
     event_2: Reg<Bits<EVENT_BITS>>,
-    record_2: Reg<Bits<73>>,
+    record_2: Reg<Bits<75>>,
     same_flow_2: Reg<Bit>,
     same_psn_2: Reg<Bit>,
     match_3: Reg<Bit>,
     same_sending_3: Reg<Bit>,
     open_3: Reg<Bit>,
     event_5: Delay<Bits<EVENT_BITS>, 3>,
-    record_5: Delay<Bits<73>, 3>,
+    record_5: Delay<Bits<75>, 3>,
     match_5: Delay<Bit, 2>,
     same_sending_5: Delay<Bit, 2>,
     open_5: Delay<Bit, 2>,
@@ -218,6 +219,11 @@ pub struct Ledger {
     losing: Signal<Local, Bit>,
     commits: Signal<Local, Bit>,
     resend: Signal<Local, Bit>,
+    retired: Signal<Local, Bit>,
+    released: Signal<Local, Bit>,
+    sent_late: Signal<Local, Bit>,
+    settled_before: Signal<Local, Bit>,
+    sending: Signal<Local, Bit>,
     write_record: Signal<Local, Bit>,
 }
 
@@ -355,6 +361,11 @@ impl Ledger {
             losing: Signal::default(),
             commits: Signal::default(),
             resend: Signal::default(),
+            retired: Signal::default(),
+            released: Signal::default(),
+            sent_late: Signal::default(),
+            settled_before: Signal::default(),
+            sending: Signal::default(),
             write_record: Signal::default(),
         }
     }
@@ -541,15 +552,25 @@ impl Logic for Ledger {
         self.in_flight.next = self.record_5.q.val().get_bit(2);
         self.commits.next = self.valid.q.val().get_bit(4) && (self.kind.val() == 0);
         self.is_sent.next = self.valid.q.val().get_bit(4) && (self.kind.val() == 1);
-        self.sent_right.next = self.is_sent.val() && self.match_5.q.val() && !self.in_flight.val();
-        self.sent_wrong.next =
-            self.is_sent.val() && (!self.match_5.q.val() || self.in_flight.val());
+        self.sending.next = self.record_5.q.val().get_bit(73);
+        self.settled_before.next = self.record_5.q.val().get_bit(74);
+        self.sent_right.next = self.is_sent.val()
+            && self.match_5.q.val()
+            && !self.in_flight.val()
+            && !self.settled_before.val();
+        // Acknowledged while it was about to be sent again: its slot was kept for that only.
+        self.sent_late.next =
+            self.is_sent.val() && self.match_5.q.val() && self.settled_before.val();
+        self.sent_wrong.next = self.is_sent.val()
+            && (!self.match_5.q.val() || self.in_flight.val() || self.settled_before.val());
         self.acks.next =
             self.valid.q.val().get_bit(4) && ((self.kind.val() == 2) || (self.kind.val() == 3));
         self.acknowledged.next = self.valid.q.val().get_bit(4)
             && ((self.kind.val() == 2) || (self.kind.val() == 5))
             && self.match_5.q.val()
-            && self.was_sent.val();
+            && self.was_sent.val()
+            && !self.settled_before.val();
+        self.released.next = self.acknowledged.val() && !self.sending.val();
         self.refused.next = (self.kind.val() == 3)
             && self.live.val()
             && self.match_5.q.val()
@@ -566,33 +587,50 @@ impl Logic for Ledger {
             && self.live.val()
             && self.match_5.q.val()
             && self.was_sent.val()
-            && !self.in_flight.val();
+            && !self.in_flight.val()
+            && !self.settled_before.val();
+        self.retired.next = (self.kind.val() == 6)
+            && self.live.val()
+            && self.match_5.q.val()
+            && self.settled_before.val();
 
         self.write_record.next = self.commits.val()
             || self.sent_right.val()
             || self.acknowledged.val()
             || self.losing.val()
+            || self.resend.val()
+            || self.retired.val()
+            || self.sent_late.val()
             || self.abandoned.val();
         self.records.write_enable.next = self.write_record.val() || self.pool.filling.val();
         self.records.write_address.next = self.event_5.q.val().get_bits::<SLOT_BITS>(161);
-        // Acknowledged or abandoned: the slot is free.
+        // Released, retired or abandoned: the slot is free.
         self.records.write_data.next = 0.into();
+        if self.acknowledged.val() && self.sending.val() {
+            self.records.write_data.next = self.record_5.q.val() | (bits::<75>(1) << 74);
+        }
+        if self.resend.val() {
+            self.records.write_data.next = self.record_5.q.val() | (bits::<75>(1) << 73);
+        }
         if self.commits.val() {
-            self.records.write_data.next = bits::<73>(1)
-                | (bit_cast::<73, FLOW_BITS>(self.event_5.q.val().get_bits::<FLOW_BITS>(7)) << 3)
-                | (bit_cast::<73, 24>(self.event_5.q.val().get_bits::<24>(17)) << 13);
+            self.records.write_data.next = bits::<75>(1)
+                | (bit_cast::<75, FLOW_BITS>(self.event_5.q.val().get_bits::<FLOW_BITS>(7)) << 3)
+                | (bit_cast::<75, 24>(self.event_5.q.val().get_bits::<24>(17)) << 13);
         }
         if self.sent_right.val() {
-            self.records.write_data.next = bits::<73>(7)
-                | (bit_cast::<73, FLOW_BITS>(self.event_5.q.val().get_bits::<FLOW_BITS>(7)) << 3)
-                | (bit_cast::<73, 24>(self.event_5.q.val().get_bits::<24>(17)) << 13)
-                | (bit_cast::<73, 4>(self.event_5.q.val().get_bits::<4>(3)) << 37)
-                | (bit_cast::<73, 32>(self.event_5.q.val().get_bits::<32>(65)) << 41);
+            self.records.write_data.next = bits::<75>(7)
+                | (bit_cast::<75, FLOW_BITS>(self.event_5.q.val().get_bits::<FLOW_BITS>(7)) << 3)
+                | (bit_cast::<75, 24>(self.event_5.q.val().get_bits::<24>(17)) << 13)
+                | (bit_cast::<75, 4>(self.event_5.q.val().get_bits::<4>(3)) << 37)
+                | (bit_cast::<75, 32>(self.event_5.q.val().get_bits::<32>(65)) << 41);
         }
         if self.losing.val() {
-            self.records.write_data.next = self.record_5.q.val() & !bits::<73>(4);
+            self.records.write_data.next = self.record_5.q.val() & !bits::<75>(4);
         }
-        self.pool.free.next = self.acknowledged.val() || self.abandoned.val();
+        self.pool.free.next = self.released.val()
+            || self.retired.val()
+            || self.sent_late.val()
+            || self.abandoned.val();
         self.pool.free_slot.next = self.event_5.q.val().get_bits::<SLOT_BITS>(161);
         if self.pool.filling.val() {
             self.records.write_address.next = self.pool.fill_slot.val();

@@ -237,6 +237,11 @@ pub struct TransmitSide<
     frame_contexts: Ram<Bits<256>, FLOW_BITS>,
     slots: Ram<Bits<SLOT_BITS>, 20>,
     queue: LevelFifo<Bits<49>, 5>,
+    sendings: LevelFifo<Bits<88>, 5>,
+    started: Reg<Bits<8>>,
+    ended: Reg<Bits<8>>,
+    since_end: Signal<Local, Bits<8>>,
+    is_sent: Signal<Local, Bit>,
     job_1: Reg<Bit>,
     job_word_1: Reg<Bits<39>>,
     outstanding: Reg<Bits<6>>,
@@ -382,6 +387,11 @@ impl<
             frame_contexts: Ram::new(flows),
             slots: Ram::new(flows << 10),
             queue: LevelFifo::new("jobs", 28),
+            sendings: LevelFifo::new("sendings", 31),
+            started: Reg::default(),
+            ended: Reg::default(),
+            since_end: Signal::default(),
+            is_sent: Signal::default(),
             job_1: Reg::default(),
             job_word_1: Reg::default(),
             outstanding: Reg::default(),
@@ -416,7 +426,7 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, job_1, job_word_1, outstanding);
+        dff_setup!(self, clk, job_1, job_word_1, outstanding, started, ended);
         clock!(
             self,
             clk,
@@ -437,6 +447,8 @@ impl<
         self.builder.clk.next = self.clk.val();
         self.builder.rst.next = self.rst.val();
         self.queue.clk.next = self.clk.val();
+        self.sendings.clk.next = self.clk.val();
+        self.sendings.rst.next = self.rst.val();
         self.queue.rst.next = self.rst.val();
         self.scheduler.now_ns.next = self.now_ns.val();
         self.ledger.now_ns.next = self.now_ns.val();
@@ -658,12 +670,29 @@ impl<
         self.stale_valid.next = self.builder.stale_valid.val();
 
         // The ledger.
-        self.ledger.sent_valid.next = self.builder.sent_valid.val();
-        self.ledger.sent_slot.next = self.builder.sent_slot.val();
-        self.ledger.sent_flow.next = self.builder.sent_flow.val();
-        self.ledger.sent_psn.next = self.builder.sent_psn.val();
-        self.ledger.sent_path.next = self.builder.sent_path.val();
-        self.ledger.sent_ns.next = self.builder.sent_ns.val();
+        // A packet counts as sent once its frame is complete: until then the ledger keeps its bytes.
+        if self.builder.frame_valid.val() {
+            self.started.d.next = self.started.q.val() + 1;
+        }
+        if self.builder.tx_valid.val() && self.tx_ready.val() && self.builder.tx_last.val() {
+            self.ended.d.next = self.ended.q.val() + 1;
+        }
+        self.sendings.push.next = self.builder.sent_valid.val();
+        self.sendings.push_data.next = bit_cast::<88, SLOT_BITS>(self.builder.sent_slot.val())
+            | (bit_cast::<88, FLOW_BITS>(self.builder.sent_flow.val()) << 10)
+            | (bit_cast::<88, 24>(self.builder.sent_psn.val()) << 20)
+            | (bit_cast::<88, 4>(self.builder.sent_path.val()) << 44)
+            | (bit_cast::<88, 32>(self.builder.sent_ns.val()) << 48)
+            | (bit_cast::<88, 8>(self.started.q.val() + 1) << 80);
+        self.since_end.next = self.ended.q.val() - self.sendings.data.val().get_bits::<8>(80);
+        self.is_sent.next = self.sendings.valid.val() && !self.since_end.val().get_bit(7);
+        self.sendings.ready.next = !self.since_end.val().get_bit(7);
+        self.ledger.sent_valid.next = self.is_sent.val();
+        self.ledger.sent_slot.next = self.sendings.data.val().get_bits::<SLOT_BITS>(0);
+        self.ledger.sent_flow.next = self.sendings.data.val().get_bits::<FLOW_BITS>(10);
+        self.ledger.sent_psn.next = self.sendings.data.val().get_bits::<24>(20);
+        self.ledger.sent_path.next = self.sendings.data.val().get_bits::<4>(44);
+        self.ledger.sent_ns.next = self.sendings.data.val().get_bits::<32>(48);
         self.ledger.ack_valid.next = self.ack_valid.val();
         self.ack_ready.next = self.ledger.ack_ready.val();
         self.ledger.ack_flow.next = self.ack_flow.val();
@@ -788,6 +817,8 @@ impl<
         if self.rst.val() {
             self.job_1.d.next = false;
             self.outstanding.d.next = 0.into();
+            self.started.d.next = 0.into();
+            self.ended.d.next = 0.into();
         }
     }
 }

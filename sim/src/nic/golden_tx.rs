@@ -3,7 +3,7 @@
 use super::bits::Fields;
 use crate::bench::LedgerCheck;
 use rondo_models::cycle::sender::{Ack, Inputs, Outputs, Sender};
-use rondo_models::ledger::{Event, Kind, TABLE_PSNS};
+use rondo_models::ledger::{Event, Kind};
 use rondo_models::psn::Psn;
 use rondo_models::segmenter::cut;
 use rondo_models::tracker::Verdict;
@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 /// A packet that the transmit pool holds.
 #[derive(Debug, Clone)]
 struct Held {
+    flow: u16,
     psn: u32,
     segment: Segment,
     payload: Vec<u8>,
@@ -63,8 +64,8 @@ pub struct GoldenTx {
     /// A context before its flow was closed: what was prepared then still goes out.
     former: Vec<FlowContext>,
     next_psn: Vec<u32>,
-    held: Vec<Vec<Option<Held>>>,
-    commits: VecDeque<(u16, u32)>,
+    held: Vec<Option<Held>>,
+    commits: VecDeque<Held>,
     answers: VecDeque<(u16, u8, u32, bool)>,
     jobs: VecDeque<Job>,
     sents: VecDeque<Sent>,
@@ -128,7 +129,7 @@ impl GoldenTx {
             contexts: vec![FlowContext::CLOSED; flows],
             former: vec![FlowContext::CLOSED; flows],
             next_psn: vec![0; flows],
-            held: vec![vec![None; TABLE_PSNS as usize]; flows],
+            held: vec![None; slots],
             commits: VecDeque::new(),
             answers: VecDeque::new(),
             jobs: VecDeque::new(),
@@ -163,7 +164,6 @@ impl GoldenTx {
         let f = usize::from(flow);
         self.contexts[f] = context;
         self.next_psn[f] = first_psn;
-        self.held[f].fill(None);
     }
 
     /// A flow is closed.
@@ -191,12 +191,12 @@ impl GoldenTx {
             let payload = &chunk[BEAT_BYTES..][c.bytes.clone()];
             let psn = self.next_psn[f];
             self.next_psn[f] = (psn + 1) & 0xff_ffff;
-            self.held[f][(psn % TABLE_PSNS) as usize] = Some(Held {
+            self.commits.push_back(Held {
+                flow: f as u16,
                 psn,
                 segment: c.segment(payload),
                 payload: payload.to_vec(),
             });
-            self.commits.push_back((f as u16, psn));
         }
     }
 
@@ -221,9 +221,14 @@ impl GoldenTx {
         self.follow_ledger(&inputs, &out, t);
         let mut f = Fields::new(t.commit);
         if f.bit() {
-            let actual = (f.take(10) as u16, f.take(24) as u32);
-            let expected = self.commits.pop_front();
-            self.equal("commit", &expected, &Some(actual));
+            let (flow, psn) = (f.take(10) as u16, f.take(24) as u32);
+            let slot = f.take(10) as usize;
+            let held = self.commits.pop_front();
+            let due = held.as_ref().map(|h| (h.flow, h.psn));
+            self.equal("commit", &due, &Some((flow, psn)));
+            if let Some(place) = self.held.get_mut(slot) {
+                *place = held;
+            }
         }
         self.follow_jobs(&inputs, &out, t);
         TxStep {
@@ -412,9 +417,9 @@ impl GoldenTx {
         } else {
             self.former[f]
         };
-        let held = self.held[f][(job.psn % TABLE_PSNS) as usize].take();
+        let held = self.held[usize::from(job.slot)].take();
         match &held {
-            Some(h) if h.psn == job.psn => {
+            Some(h) if (h.flow, h.psn) == (job.flow, job.psn) => {
                 let repr = data_frame(
                     &self.identity,
                     &context,
@@ -428,7 +433,7 @@ impl GoldenTx {
             }
             _ => self.differ(|| format!("sends PSN {:#x}, which nobody posted", job.psn)),
         }
-        self.held[f][(job.psn % TABLE_PSNS) as usize] = held;
+        self.held[usize::from(job.slot)] = held;
     }
 
     fn ack_frame(&mut self, bytes: &[u8]) {
