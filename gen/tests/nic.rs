@@ -77,3 +77,14 @@ fn a_bad_network_loses_nothing() {
     assert_eq!(o.messages, 64);
     assert!(o.retransmissions > 0 && o.fates.corrupted > 0 && o.fates.outage > 0);
 }
+
+/// The shipped scenario, with five seeds.
+#[test]
+fn lossy_mesh() {
+    let file =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/scenarios/lossy-mesh.toml");
+    let (_, m) = rondo_sim::nic::file::load(&file).expect("a scenario");
+    for seed in 1..=5 {
+        assert_eq!(moves(&m, seed).messages, 96);
+    }
+}
