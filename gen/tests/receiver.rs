@@ -2,31 +2,27 @@
 //! a dead host never stops the network, a slow sink of ACKs does and for how long.
 #![cfg(feature = "cosim")]
 
+mod rig;
+
+use rig::Rig;
 use rondo::cosim::verilog;
 use rondo::shape::{Block, Shape};
-use rondo_sim::bench::Rows;
-use rondo_sim::dut::Dut;
-use rondo_sim::{Port, Verilog};
+use rondo_sim::Verilog;
 
 const FLOWS: usize = 16;
 const SLOTS: u64 = 256;
 
-struct Rig {
-    dut: Dut,
-    rows: Rows,
-    inputs: Vec<u64>,
-    outputs: Vec<u64>,
+/// A receiver, and the packets it dropped for want of a slot.
+struct Receiver {
+    rig: Rig,
     no_buffer: u64,
 }
 
-impl Rig {
+impl Receiver {
     /// Reset, flows swept, slots free; host and ACK sink are ready.
     fn new(v: &Verilog) -> Self {
         let mut r = Self {
-            dut: Dut::new(v, 1, None).expect("runs"),
-            rows: Rows::new(v),
-            inputs: vec![0; v.inputs().map(Port::words).sum()],
-            outputs: vec![0; v.outputs().map(Port::words).sum()],
+            rig: Rig::new(v),
             no_buffer: 0,
         };
         r.set("rst", 1);
@@ -45,14 +41,13 @@ impl Rig {
         r
     }
     fn set(&mut self, port: &str, value: u64) {
-        let at = self.rows.input(port).expect(port);
-        self.inputs[at] = value;
+        self.rig.set(port, value);
     }
     fn get(&self, port: &str) -> u64 {
-        self.outputs[self.rows.output(port).expect(port)]
+        self.rig.get(port)
     }
     fn step(&mut self) {
-        self.dut.step(&self.inputs, &mut self.outputs);
+        self.rig.step();
         self.no_buffer += self.get("no_buffer");
     }
     /// Sends a packet; returns the clocks in which `rx_ready` was low.
@@ -103,7 +98,7 @@ fn receiver() -> Verilog {
 fn a_backlog_of_runs_leaves_without_a_gap() {
     let v = receiver();
     for beats in [1, 2, 4, 5, 64] {
-        let mut r = Rig::new(&v);
+        let mut r = Receiver::new(&v);
         r.set("host_ready", 0);
         for n in 0..160 {
             r.send(n % FLOWS as u64, n / FLOWS as u64, beats);
@@ -121,7 +116,7 @@ fn a_backlog_of_runs_leaves_without_a_gap() {
 fn a_long_run_leaves_without_a_gap() {
     let v = receiver();
     for beats in [1, 4] {
-        let mut r = Rig::new(&v);
+        let mut r = Receiver::new(&v);
         for psn in 1..100 {
             r.send(3, psn, beats);
         }
@@ -138,7 +133,7 @@ fn a_long_run_leaves_without_a_gap() {
 #[test]
 fn a_dead_host_never_stops_the_network() {
     let v = receiver();
-    let mut r = Rig::new(&v);
+    let mut r = Receiver::new(&v);
     r.set("host_ready", 0);
     for n in 0..1000u64 {
         // In order and of one flow, but never sooner than the tracker takes them.
@@ -159,7 +154,7 @@ fn a_dead_host_never_stops_the_network() {
 #[test]
 fn acks_stop_the_network_and_start_it_again() {
     let v = receiver();
-    let mut r = Rig::new(&v);
+    let mut r = Receiver::new(&v);
     r.set("ack_ready", 0);
     let mut sent = 0u64;
     r.set("rx_valid", 1);
