@@ -22,6 +22,7 @@ need g++ g++
 need make make
 need yosys yosys
 need iverilog iverilog
+python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
 
 if [ -n "$missing" ]; then
     if ! command -v apt-get >/dev/null 2>&1; then
@@ -33,7 +34,7 @@ if [ -n "$missing" ]; then
     # shellcheck disable=SC2086 # the list is meant to split
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
 else
-    say "verilator, g++, make, yosys and iverilog are here"
+    say "verilator, g++, make, yosys, iverilog and python3-venv are here"
 fi
 
 if ! command -v cargo >/dev/null 2>&1; then
