@@ -1,10 +1,11 @@
 //! Joins the generator with the co-simulation: a block's Verilog and its bench.
 
-use crate::shape::{Block, Shape};
+use crate::shape::{Block, Shape, TRANSMIT_SLOTS};
 use crate::verilog::{Design, Direction, VerilogError};
 use rondo_sim::bench::{
-    CrossingBench, PickerBench, ReceiverBench, RegistersBench, ReorderBench, SelectorBench,
-    SenderBench, TrackerBench,
+    BuilderBench, CommitterBench, CrossingBench, DeliveryBench, LedgerBench, ParserBench,
+    PickerBench, ReceiverBench, RegistersBench, ReorderBench, SchedulerBench, SegmenterBench,
+    SelectorBench, SenderBench, TrackerBench, TransmitBench,
 };
 use rondo_sim::lockstep::Bench;
 use rondo_sim::{Port, SimError, Verilog};
@@ -55,7 +56,29 @@ pub fn bench(
         Block::Selector => Box::new(SelectorBench::new(v, shape.paths, shape.flows, seed)?),
         Block::Picker => Box::new(PickerBench::new(v, shape.window, shape.flows, seed)?),
         Block::Tracker => Box::new(TrackerBench::new(v, shape.window, shape.flows, seed)?),
-        Block::Reorder => Box::new(ReorderBench::new(v, shape.window, shape.flows, seed)?),
+        Block::Reorder => Box::new(ReorderBench::new(
+            v,
+            shape.buffer(),
+            shape.window,
+            shape.flows,
+            seed,
+        )?),
+        Block::Ledger => Box::new(LedgerBench::new(
+            v,
+            shape.paths,
+            shape.flows,
+            TRANSMIT_SLOTS,
+            seed,
+        )?),
+        Block::Scheduler => Box::new(SchedulerBench::new(v, shape.paths, shape.flows, seed)?),
+        Block::Parser => Box::new(ParserBench::new(v, shape.flows, seed)?),
+        Block::Segmenter => Box::new(SegmenterBench::new(v, 64, shape.flows, seed)?),
+        Block::Builder => Box::new(BuilderBench::new(v, 64, shape.flows, seed)?),
+        Block::Committer => Box::new(CommitterBench::new(v, shape.flows, seed)?),
+        Block::Transmit => Box::new(TransmitBench::new(v, 64, shape.flows, seed)?),
+        Block::Registers => Box::new(RegistersBench::new(v, shape.build(), seed)?),
+        Block::Crossing => Box::new(CrossingBench::new(v, seed)?),
+        Block::Delivery => Box::new(DeliveryBench::new(v, seed)?),
         Block::Sender => Box::new(SenderBench::new(
             v,
             shape.paths,
@@ -63,8 +86,12 @@ pub fn bench(
             shape.flows,
             seed,
         )?),
-        Block::Receiver => Box::new(ReceiverBench::new(v, shape.window, shape.flows, seed)?),
-        Block::Registers => Box::new(RegistersBench::new(v, shape.build(), seed)?),
-        Block::Crossing => Box::new(CrossingBench::new(v, seed)?),
+        Block::Receiver => Box::new(ReceiverBench::new(
+            v,
+            shape.buffer(),
+            shape.window,
+            shape.flows,
+            seed,
+        )?),
     })
 }

@@ -5,6 +5,7 @@ pub mod chart;
 pub mod cosim;
 #[cfg(feature = "cosim")]
 pub mod crossing;
+pub mod nic;
 pub mod package;
 #[cfg(feature = "cosim")]
 pub mod plot;

@@ -110,8 +110,8 @@ pub fn generate(shape: Shape) -> Result<Package, VerilogError> {
         }
     }
     let about = format!(
-        "{} paths, windows of {} PSNs, {} flows",
-        shape.paths, shape.window, shape.flows
+        "{} paths, windows of {} PSNs, {} flows, {} slots of {} bytes",
+        shape.paths, shape.window, shape.flows, shape.slots, shape.slot_bytes
     );
     let tops = (sender.module(&sender.top), receiver.module(&receiver.top));
     let (Some(tx), Some(rx)) = tops else {

@@ -1,14 +1,23 @@
 //! The shapes that the generator offers, and the blocks it can make of each.
 
 use crate::verilog::{print_design, Design, VerilogError};
-use rondo_hdl::control::{AxilCrossing, RegisterSlave};
+use rondo_hdl::control::AxilCrossing;
+use rondo_hdl::control::RegisterSlave;
+use rondo_hdl::ledger::Ledger;
 use rondo_hdl::picker::PsnPicker;
-use rondo_hdl::reorder::ReorderBuffer;
+use rondo_hdl::reorder::{ReorderBuffer, TAG_BITS};
+use rondo_hdl::rx::Delivery;
+use rondo_hdl::rx::FrameParser;
 use rondo_hdl::selector::DeficitSelector;
 use rondo_hdl::top::{ReceiverDatapath, SenderDatapath};
 use rondo_hdl::tracker::BitmapTracker;
+use rondo_hdl::tx::Committer;
+use rondo_hdl::tx::FlowScheduler;
+use rondo_hdl::tx::FrameBuilder;
+use rondo_hdl::tx::Segmenter;
+use rondo_hdl::tx::TransmitPath;
 use rondo_models::registers::Build;
-use rondo_models::reorder::{SLOTS, SLOT_BEATS};
+use rondo_models::reorder::Buffer;
 use rust_hdl::core::prelude::Block as RustHdlBlock;
 use serde::Serialize;
 
@@ -19,6 +28,13 @@ pub const WINDOWS: [usize; 3] = [128, 256, 512];
 /// Flows: any power of two in this range.
 pub const FLOWS: std::ops::RangeInclusive<usize> = 2..=1024;
 
+/// Slots of the transmit pool, shared by all flows.
+pub const TRANSMIT_SLOTS: usize = 1024;
+/// Slots of the reorder buffer: the menu.
+pub const SLOTS: [usize; 2] = [256, 512];
+/// Bytes of a slot: the menu.
+pub const SLOT_BYTES: [usize; 2] = [4096, 16384];
+
 /// A shape of the datapath.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Shape {
@@ -28,6 +44,10 @@ pub struct Shape {
     pub window: usize,
     /// Flows.
     pub flows: usize,
+    /// Slots of the reorder buffer.
+    pub slots: usize,
+    /// Bytes of a slot.
+    pub slot_bytes: usize,
 }
 
 /// A shape that is not on the menu.
@@ -42,10 +62,16 @@ pub enum ShapeError {
     /// Flows out of range.
     #[error("--flows {0} is impossible: choose a power of two from 2 to 1024")]
     Flows(usize),
+    /// Slots not on the menu.
+    #[error("--slots {0} is not on the menu: choose 256 or 512")]
+    Slots(usize),
+    /// Bytes of a slot not on the menu.
+    #[error("--slot-bytes {0} is not on the menu: choose 4096 or 16384")]
+    SlotBytes(usize),
 }
 
 impl Shape {
-    /// A shape from the menu.
+    /// A shape from the menu, with the smallest reorder buffer.
     ///
     /// # Errors
     /// [`ShapeError`] names what is not on the menu.
@@ -63,6 +89,26 @@ impl Shape {
             paths,
             window,
             flows,
+            slots: Buffer::DEFAULT.slots,
+            slot_bytes: Buffer::DEFAULT.slot_bytes,
+        })
+    }
+
+    /// The same with another reorder buffer from the menu.
+    ///
+    /// # Errors
+    /// [`ShapeError`] names what is not on the menu.
+    pub fn with_buffer(self, slots: usize, slot_bytes: usize) -> Result<Self, ShapeError> {
+        if !SLOTS.contains(&slots) {
+            return Err(ShapeError::Slots(slots));
+        }
+        if !SLOT_BYTES.contains(&slot_bytes) {
+            return Err(ShapeError::SlotBytes(slot_bytes));
+        }
+        Ok(Self {
+            slots,
+            slot_bytes,
+            ..self
         })
     }
 
@@ -74,9 +120,17 @@ impl Shape {
             paths: self.paths as u32,
             window_log2: self.window.ilog2(),
             flows_log2: self.flows.ilog2(),
-            transmit_slots_log2: 9,
-            receive_slots_log2: SLOTS.ilog2(),
-            slot_beats_log2: SLOT_BEATS.ilog2(),
+            transmit_slots_log2: TRANSMIT_SLOTS.ilog2(),
+            receive_slots_log2: self.slots.ilog2(),
+            slot_beats_log2: (self.slot_bytes / 64).ilog2(),
+        }
+    }
+
+    /// Size of the reorder buffer.
+    pub fn buffer(self) -> Buffer {
+        Buffer {
+            slots: self.slots,
+            slot_bytes: self.slot_bytes,
         }
     }
 }
@@ -93,27 +147,51 @@ pub enum Block {
     Tracker,
     /// Reorder buffer.
     Reorder,
+    /// Ledger of the transmit pool.
+    Ledger,
     /// Sender datapath.
     Sender,
     /// Receiver datapath.
     Receiver,
+    /// Flow scheduler.
+    Scheduler,
+    /// Frame parser.
+    Parser,
+    /// Segmenter, with slots of 4,096 bytes.
+    Segmenter,
+    /// Frame builder, with slots of 4,096 bytes.
+    Builder,
+    /// Committer of the segmenter.
+    Committer,
+    /// Segmenter, pool and frame builder.
+    Transmit,
     /// Register slave.
     Registers,
-    /// AXI4-Lite between two clocks.
+    /// Crossing of the register bus from another clock.
     Crossing,
+    /// Host stream out.
+    Delivery,
 }
 
 impl Block {
     /// All blocks, in dependency order.
-    pub const ALL: [Block; 8] = [
+    pub const ALL: [Block; 16] = [
         Block::Selector,
         Block::Picker,
         Block::Tracker,
         Block::Reorder,
+        Block::Ledger,
         Block::Sender,
         Block::Receiver,
+        Block::Scheduler,
+        Block::Parser,
+        Block::Segmenter,
+        Block::Builder,
+        Block::Committer,
+        Block::Transmit,
         Block::Registers,
         Block::Crossing,
+        Block::Delivery,
     ];
 
     /// Its name on the command line and in reports.
@@ -123,10 +201,18 @@ impl Block {
             Block::Picker => "picker",
             Block::Tracker => "tracker",
             Block::Reorder => "reorder",
+            Block::Ledger => "ledger",
             Block::Sender => "sender",
             Block::Receiver => "receiver",
+            Block::Scheduler => "scheduler",
+            Block::Parser => "parser",
+            Block::Segmenter => "segmenter",
+            Block::Builder => "builder",
+            Block::Committer => "committer",
+            Block::Transmit => "transmit",
             Block::Registers => "registers",
             Block::Crossing => "crossing",
+            Block::Delivery => "delivery",
         }
     }
 
@@ -153,24 +239,53 @@ impl Block {
                 _ => Box::new(PsnPicker::<8, 3>::new(flows)),
             },
             Block::Tracker => match shape.window {
-                128 => Box::new(BitmapTracker::<2, 1>::new(flows)),
-                256 => Box::new(BitmapTracker::<4, 2>::new(flows)),
-                _ => Box::new(BitmapTracker::<8, 3>::new(flows)),
+                128 => Box::new(BitmapTracker::<2, 1, TAG_BITS>::new(flows)),
+                256 => Box::new(BitmapTracker::<4, 2, TAG_BITS>::new(flows)),
+                _ => Box::new(BitmapTracker::<8, 3, TAG_BITS>::new(flows)),
             },
-            // The last parameter is `rondo_models::reorder::table_psns`, log2.
-            Block::Reorder => match shape.window {
-                128 | 256 => Box::new(ReorderBuffer::<9>::new(flows)),
-                _ => Box::new(ReorderBuffer::<10>::new(flows)),
-            },
+            Block::Ledger => Box::new(Ledger::new(flows, shape.paths, TRANSMIT_SLOTS)),
+            Block::Reorder => reorder(shape),
             Block::Sender => sender(shape),
-            Block::Receiver => match shape.window {
-                128 => Box::new(ReceiverDatapath::<2, 1, 9>::new(flows)),
-                256 => Box::new(ReceiverDatapath::<4, 2, 9>::new(flows)),
-                _ => Box::new(ReceiverDatapath::<8, 3, 10>::new(flows)),
-            },
+            Block::Receiver => receiver(shape),
+            Block::Scheduler => Box::new(FlowScheduler::new(flows, shape.paths)),
+            Block::Parser => Box::new(FrameParser::new(flows)),
+            Block::Segmenter => Box::new(Segmenter::<6>::new(flows)),
+            Block::Builder => Box::new(FrameBuilder::<6>::default()),
+            Block::Committer => Box::new(Committer::new(flows)),
+            Block::Transmit => Box::new(TransmitPath::<6>::new(flows)),
             Block::Registers => Box::new(RegisterSlave::new(&shape.build())),
             Block::Crossing => Box::new(AxilCrossing::default()),
+            Block::Delivery => Box::new(Delivery::default()),
         }
+    }
+}
+
+/// The reorder buffer. The first parameter is `Buffer::table_psns`, log2.
+fn reorder(shape: Shape) -> Box<dyn RustHdlBlock> {
+    let (flows, slots) = (shape.flows, shape.slots);
+    match (shape.buffer().table_psns(shape.window), shape.slot_bytes) {
+        (512, 4096) => Box::new(ReorderBuffer::<9, 6>::new(flows, slots)),
+        (512, _) => Box::new(ReorderBuffer::<9, 8>::new(flows, slots)),
+        (_, 4096) => Box::new(ReorderBuffer::<10, 6>::new(flows, slots)),
+        (_, _) => Box::new(ReorderBuffer::<10, 8>::new(flows, slots)),
+    }
+}
+
+/// The receiver datapath. Its parameters are the tracker's, then the reorder buffer's.
+fn receiver(shape: Shape) -> Box<dyn RustHdlBlock> {
+    let (flows, slots) = (shape.flows, shape.slots);
+    let table_psns = shape.buffer().table_psns(shape.window);
+    match (shape.window, table_psns, shape.slot_bytes) {
+        (128, 512, 4096) => Box::new(ReceiverDatapath::<2, 1, 9, 6>::new(flows, slots)),
+        (128, 512, _) => Box::new(ReceiverDatapath::<2, 1, 9, 8>::new(flows, slots)),
+        (128, _, 4096) => Box::new(ReceiverDatapath::<2, 1, 10, 6>::new(flows, slots)),
+        (128, _, _) => Box::new(ReceiverDatapath::<2, 1, 10, 8>::new(flows, slots)),
+        (256, 512, 4096) => Box::new(ReceiverDatapath::<4, 2, 9, 6>::new(flows, slots)),
+        (256, 512, _) => Box::new(ReceiverDatapath::<4, 2, 9, 8>::new(flows, slots)),
+        (256, _, 4096) => Box::new(ReceiverDatapath::<4, 2, 10, 6>::new(flows, slots)),
+        (256, _, _) => Box::new(ReceiverDatapath::<4, 2, 10, 8>::new(flows, slots)),
+        (_, _, 4096) => Box::new(ReceiverDatapath::<8, 3, 10, 6>::new(flows, slots)),
+        (_, _, _) => Box::new(ReceiverDatapath::<8, 3, 10, 8>::new(flows, slots)),
     }
 }
 

@@ -119,7 +119,8 @@ mod with_verilator {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let made = dir.path().join("made");
         json(&["gen", "--flows", "16", "-o", text(&made), "--json"]);
-        let file = made.join("rondo_tracker_128.v");
+        // The receiver's, which is the one that the block's co-simulation runs.
+        let file = made.join("rondo_tracker_128x77.v");
         let verilog = std::fs::read_to_string(&file).expect("the tracker");
         std::fs::write(&file, verilog.replace("base_7 + ", "base_7 - ")).expect("write");
         let wave = dir.path().join("waves.vcd");

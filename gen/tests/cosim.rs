@@ -7,7 +7,11 @@ use rondo_sim::lockstep::{run, Run};
 
 fn agree(paths: usize, window: usize, flows: usize, cycles: u64, seed: u64) {
     let shape = Shape::new(paths, window, flows).expect("on the menu");
-    for block in Block::ALL {
+    all_agree(&Block::ALL, shape, cycles, seed);
+}
+
+fn all_agree(blocks: &[Block], shape: Shape, cycles: u64, seed: u64) {
+    for &block in blocks {
         let v = verilog(block, shape).expect("prints");
         let mut b = bench(block, &v, shape, seed).expect("the bench fits");
         let how = Run {
@@ -45,6 +49,17 @@ fn two_flows_meet_all_the_time() {
     agree(2, 256, 2, 100_000, 13);
 }
 
+/// The buffers that are not the smallest, by the two blocks that have one. Long enough for the
+/// benches to demand that every kind of drop was seen.
+#[test]
+fn larger_buffers() {
+    for (window, slots, slot_bytes) in [(128, 512, 4096), (512, 256, 16384), (256, 512, 16384)] {
+        let shape = Shape::new(4, window, 16).expect("on the menu");
+        let shape = shape.with_buffer(slots, slot_bytes).expect("on the menu");
+        all_agree(&[Block::Reorder, Block::Receiver], shape, 300_000, 14);
+    }
+}
+
 /// The check itself: an operator flipped in the Verilog is found.
 #[test]
 fn a_flipped_operator_is_reported() {
@@ -53,7 +68,7 @@ fn a_flipped_operator_is_reported() {
     let text = &mut v
         .files
         .iter_mut()
-        .find(|(n, _)| n == "rondo_tracker_128.v")
+        .find(|(n, _)| n == "rondo_tracker_128x77.v")
         .expect("the tracker's file")
         .1;
     let right = "base_7 + ";

@@ -84,9 +84,9 @@ fn run_writes_report_samples_and_captures() {
         assert!(out.join(name).exists(), "{name}");
     }
     let pcap = std::fs::read(out.join("tor1.2-h100.pcap")).expect("a capture");
-    // Nanosecond magic, either byte order; a header and 74 captured bytes a packet.
+    // Nanosecond magic, either byte order; a header and 80 captured bytes a packet.
     assert!(pcap[..4] == [0x4d, 0x3c, 0xb2, 0xa1] || pcap[..4] == [0xa1, 0xb2, 0x3c, 0x4d]);
-    assert!((pcap.len() - 24) / 90 > 32_000);
+    assert!((pcap.len() - 24) / 96 > 32_000);
     let r = rondo(&["run", &file, "-o", &text, "--pcap", "nowhere"]);
     assert!(!r.status.success());
     assert!(String::from_utf8_lossy(&r.stderr).contains("`nowhere`"));

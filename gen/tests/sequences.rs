@@ -2,15 +2,17 @@
 //! difference finds the shortest sequence that shows it. The corner cases by name come first.
 #![cfg(feature = "cosim")]
 
+mod rig;
+
 use proptest::prelude::*;
 use rondo::cosim::verilog;
 use rondo::shape::{Block, Shape};
 use rondo_models::cycle::picker::{Inputs as PickInputs, Picker, Request};
 use rondo_models::cycle::tracker::{Arrival, Inputs as TrackInputs, Tracker};
 use rondo_models::tracker::Verdict;
-use rondo_sim::bench::Rows;
-use rondo_sim::dut::Dut;
-use rondo_sim::{Port, Verilog};
+use rondo_sim::Verilog;
+
+use rig::Rig;
 
 const FLOWS: usize = 4;
 
@@ -42,34 +44,6 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn firsts() -> impl Strategy<Value = [u32; FLOWS]> {
     let one = prop_oneof![0u32..1 << 24, (1u32 << 24) - 130..1 << 24];
     proptest::array::uniform4(one)
-}
-
-struct Rig {
-    dut: Dut,
-    rows: Rows,
-    inputs: Vec<u64>,
-    outputs: Vec<u64>,
-}
-
-impl Rig {
-    fn new(v: &Verilog) -> Self {
-        Self {
-            dut: Dut::new(v, 1, None).expect("runs"),
-            rows: Rows::new(v),
-            inputs: vec![0; v.inputs().map(Port::words).sum()],
-            outputs: vec![0; v.outputs().map(Port::words).sum()],
-        }
-    }
-    fn set(&mut self, port: &str, value: u64) {
-        let at = self.rows.input(port).expect(port);
-        self.inputs[at] = value;
-    }
-    fn get(&self, port: &str) -> u64 {
-        self.outputs[self.rows.output(port).expect(port)]
-    }
-    fn step(&mut self) {
-        self.dut.step(&self.inputs, &mut self.outputs);
-    }
 }
 
 /// Runs picks; returns the first difference.
@@ -225,6 +199,7 @@ fn arrivals_differ(
                     && rig.get("res_advance") == u64::from(j.outcome.advance)
                     && rig.get("res_ood") == u64::from(j.outcome.ood)
                     && rig.get("res_waiting") == u64::from(j.outcome.waiting)
+                    && rig.get("res_arrived") == j.outcome.arrived
                     && rig.get("res_accepted") == u64::from(j.outcome.verdict == Verdict::Accepted)
                     && rig.get("res_duplicate")
                         == u64::from(j.outcome.verdict == Verdict::Duplicate)

@@ -16,6 +16,12 @@ enum Phase {
     High,
 }
 
+#[derive(Copy, Clone, Default, PartialEq, Debug, LogicStruct)]
+struct Pair {
+    low: Bits<4>,
+    high: Bits<4>,
+}
+
 /// An index by its name.
 const LAST: usize = 2;
 
@@ -42,7 +48,9 @@ struct Constructs {
     label: Signal<Out, Bits<4>>,
     looped: Signal<Out, Bits<4>>,
     logical: Signal<Out, Bit>,
+    fields: Signal<Out, Bits<4>>,
     phase: Signal<Local, Phase>,
+    pair: Signal<Local, Pair>,
     partial: [Signal<Local, Bits<4>>; 3],
     seven: Constant<Bits<4>>,
 }
@@ -71,7 +79,9 @@ impl Default for Constructs {
             label: Signal::default(),
             looped: Signal::default(),
             logical: Signal::default(),
+            fields: Signal::default(),
             phase: Signal::default(),
+            pair: Signal::default(),
             partial: std::array::from_fn(|_| Signal::default()),
             seven: Constant::new(7.into()),
         }
@@ -131,6 +141,9 @@ impl Logic for Constructs {
         self.looped.next = self.partial[LAST].val();
         self.logical.next =
             (self.a.val() != self.b.val()) && !(self.c.val() == 0) || self.a.val().get_bit(3);
+        self.pair.next.low = self.a.val() + self.b.val();
+        self.pair.next.high = self.c.val();
+        self.fields.next = self.pair.val().low ^ (self.pair.val().high << 1);
     }
 }
 
@@ -165,6 +178,7 @@ fn every_construct_means_what_the_rust_means() {
             uut.label.val().to_u64(),
             uut.looped.val().to_u64(),
             uut.logical.val() as u64,
+            uut.fields.val().to_u64(),
         ]);
     }
     let got = common::run_in_verilator(&design, &inputs, &[]);

@@ -5,6 +5,7 @@
 use rondo::package::{generate, Package};
 use rondo::shape::Shape;
 use rondo::verilog::{Direction, Port};
+use rondo_models::reorder::Buffer;
 use rondo_sim::bench::{ReceiverBench, SenderBench};
 use rondo_sim::lockstep::{run, Bench, Run};
 use rondo_sim::Verilog;
@@ -174,5 +175,8 @@ fn the_sender_behind_its_axi_names() {
 fn the_receiver_behind_its_axi_names() {
     let package = generate(Shape::new(2, 256, 16).expect("on the menu")).expect("generates");
     let v = through_the_wrapper(&package, "rondo_receiver", "rx");
-    agrees(&v, &mut ReceiverBench::new(&v, 256, 16, 1).expect("fits"));
+    agrees(
+        &v,
+        &mut ReceiverBench::new(&v, Buffer::DEFAULT, 256, 16, 1).expect("fits"),
+    );
 }

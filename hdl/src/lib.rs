@@ -7,10 +7,13 @@
 //! every port; memories are simple dual-port with one writer and are cleared by an init sweep.
 
 pub mod control;
+pub mod ledger;
 pub mod picker;
 pub mod prim;
 pub mod reorder;
+pub mod rx;
 pub mod selector;
 pub mod stream;
 pub mod top;
 pub mod tracker;
+pub mod tx;

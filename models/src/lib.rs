@@ -18,7 +18,9 @@ pub mod control;
 #[cfg(feature = "std")]
 pub mod cycle;
 pub mod deficit;
+pub mod delivery;
 pub mod fixed;
+pub mod ledger;
 #[cfg(feature = "std")]
 pub mod oracle;
 pub mod pacing;
@@ -29,5 +31,9 @@ pub mod recovery;
 pub mod registers;
 pub mod reorder;
 pub mod round_robin;
+pub mod rx;
+pub mod schedule;
+pub mod segmenter;
 pub mod skips;
 pub mod tracker;
+pub mod wire;

@@ -8,6 +8,8 @@ use crate::fixed::Packets;
 
 /// Most packets of credit.
 pub const BURST: u32 = 4;
+/// How late a packet may be found due, 1/256 of the time between two packets at the pace.
+pub const LATENESS: u64 = 16;
 
 /// A path's share of the pace: packets a 1,024 ns in UQ8.24, from a window and a precomputed
 /// `2^32 / T_ns`.
@@ -51,8 +53,10 @@ impl Pacer {
     /// Lets `ns` pass.
     #[inline]
     pub fn advance(&mut self, ns: u32) {
-        let earned = u64::from(self.rate) * u64::from(ns);
-        self.credit = (self.credit + earned).min(u64::from(BURST) << 34);
+        // More than what fills both buckets is worth no more.
+        let full = u64::from(BURST) << 34;
+        let earned = (u64::from(self.rate) * u64::from(ns)).min(full);
+        self.credit = (self.credit + earned).min(full);
         self.spacing = (self.spacing + 2 * earned).min(1 << 34);
     }
 
@@ -85,6 +89,15 @@ impl Pacer {
     pub fn refund(&mut self) {
         self.credit = (self.credit + (1 << 34)).min(u64::from(BURST) << 34);
         self.spacing = 1 << 34;
+    }
+
+    /// Nobody needs to look for `2^log2_ns` ns (at most 26): a packet that becomes due meanwhile is
+    /// late by [`LATENESS`] at most. In steps of 1/256 packet, so that hardware compares few bits.
+    #[inline]
+    pub fn can_wait(&self, log2_ns: u32) -> bool {
+        let earned = u64::from(self.rate >> (26 - log2_ns));
+        (self.credit >> 26) + earned <= 256 + LATENESS
+            || (self.spacing >> 26) + 2 * earned <= 256 + 2 * LATENESS
     }
 
     /// Time until a packet may be sent, ns; `None` at rate 0 without credit.

@@ -18,7 +18,7 @@ pub const DEFAULT_THRESHOLD: u16 = 4;
 pub const TIMEOUT_RTTS: u32 = 4;
 
 /// A flow's recovery parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// PSNs by which the highest acknowledged one has to pass a lost one.
     pub threshold: u16,
@@ -57,6 +57,8 @@ pub struct PathWitness {
     pub latest_ns: u32,
     /// Forward delay, ns.
     pub forward_ns: u32,
+    /// One of its packets has been acknowledged: the other two are known.
+    pub known: bool,
 }
 
 impl Recovery {
@@ -72,7 +74,7 @@ impl Recovery {
     #[inline]
     pub fn is_lost(&self, psn: Psn, t: &Transmission, w: &Witness, path: &PathWitness) -> bool {
         let passed = w.highest.distance_from(psn) > i32::from(self.threshold);
-        if !t.in_flight || !passed {
+        if !t.in_flight || !passed || !path.known {
             return false;
         }
         let overtaken = (path.latest_ns.wrapping_sub(t.sent_ns) as i32) > 0;

@@ -32,6 +32,9 @@ pub struct Outcome {
     pub ood: u16,
     /// Packets that arrived out of order and wait for an earlier one.
     pub waiting: u16,
+    /// Which PSNs of the PSN's group of 64 have arrived: an ACK's selective map. All of a group
+    /// that is complete, none of one beyond the window.
+    pub arrived: u64,
 }
 
 /// Which PSNs of a flow arrived.
@@ -83,22 +86,23 @@ impl ArrivalWindow {
         let base = Self::window_start(old);
         let place = psn.distance_from(base);
         let (slot, bit) = (self.slot(psn), 1u64 << (psn.value() % GROUP_PSNS));
-        let verdict = if place < 0 {
-            Verdict::Duplicate
+        let (verdict, arrived) = if place < 0 {
+            (Verdict::Duplicate, u64::MAX)
         } else if place >= (self.groups * GROUP_PSNS) as i32 {
-            Verdict::Beyond
+            (Verdict::Beyond, 0)
         } else if self.arrived[slot] & bit != 0 {
-            Verdict::Duplicate
+            (Verdict::Duplicate, self.arrived[slot])
         } else if !room && psn != old {
-            Verdict::Full
+            (Verdict::Full, self.arrived[slot])
         } else {
             self.arrived[slot] |= bit;
+            let arrived = self.arrived[slot];
             self.arrivals = self.arrivals.plus(1);
             if self.largest.is_before(psn) {
                 self.largest = psn;
             }
             self.advance(base);
-            Verdict::Accepted
+            (Verdict::Accepted, arrived)
         };
         Outcome {
             verdict,
@@ -106,6 +110,7 @@ impl ArrivalWindow {
             advance: self.expected.distance_from(old) as u16,
             ood: self.largest.distance_from(self.expected).max(0) as u16,
             waiting: self.arrivals.distance_from(self.expected) as u16,
+            arrived,
         }
     }
 

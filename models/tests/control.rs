@@ -292,6 +292,7 @@ fn a_loss_is_found_by_a_later_packet_of_the_same_path() {
     let later = PathWitness {
         latest_ns: base.wrapping_add(5_000),
         forward_ns: 6_000,
+        known: true,
     };
     assert!(r.is_lost(psn, &lost, &witness, &later));
     // Passed by the threshold only.
@@ -304,6 +305,7 @@ fn a_loss_is_found_by_a_later_packet_of_the_same_path() {
     let quiet = PathWitness {
         latest_ns: base,
         forward_ns: 6_000,
+        known: true,
     };
     assert!(!r.is_lost(psn, &lost, &witness, &quiet));
     let late = Witness {

@@ -222,6 +222,14 @@ proptest! {
                 Verdict::Accepted
             };
             prop_assert_eq!(got.verdict, want);
+            // The selective map, bit by bit.
+            let group = (first + psn) / 64 * 64;
+            let map = (0..64u32).filter(|i| {
+                let p = i64::from(group + i) - i64::from(first);
+                p < i64::from(expected) || arrived.contains(&(p as u32))
+            });
+            let map = map.fold(0u64, |map, i| map | 1 << i);
+            prop_assert_eq!(got.arrived, if beyond { 0 } else { map });
             let before = expected;
             while arrived.remove(&expected) {
                 expected += 1;

@@ -171,7 +171,7 @@ fn every_register_has_its_index() {
         counts,
         [CONTROLS, COMMANDS, STATUSES, WIDES, PULSES, AMOUNTS]
     );
-    assert!(AMOUNTS <= PULSE_SLOT && PULSE_SLOT + PULSES <= COUNTER_SLOTS);
+    const { assert!(AMOUNTS <= PULSE_SLOT && PULSE_SLOT + PULSES <= COUNTER_SLOTS) };
     assert_eq!(target(0x00c0).map(|t| t.register.name), Some("FLOW"));
     assert_eq!(target(0x001c), None);
     assert_eq!(target(0x4000), None);

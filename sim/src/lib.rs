@@ -12,6 +12,7 @@ pub mod bench;
 pub mod dut;
 pub mod lockstep;
 pub mod measure;
+pub mod nic;
 pub mod testbed;
 pub mod trace;
 pub mod vectors;

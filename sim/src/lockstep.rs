@@ -28,6 +28,10 @@ pub trait Bench {
     fn compared(&self) -> u64 {
         0
     }
+    /// What the bench has counted, by name: what the run was made of.
+    fn counts(&self) -> Vec<(String, u64)> {
+        Vec::new()
+    }
 }
 
 /// The first difference found.
@@ -54,6 +58,8 @@ pub struct Outcome {
     pub mismatch: Option<Mismatch>,
     /// Transfers (valid and ready) on each port: that the run was not an idle one.
     pub transfers: Vec<(String, u64)>,
+    /// What the bench has counted.
+    pub counts: Vec<(String, u64)>,
     /// Wall-clock time of the loop.
     pub elapsed: Duration,
 }
@@ -227,6 +233,7 @@ pub fn run(
         }
     }
     outcome.compared += bench.compared();
+    outcome.counts = bench.counts();
     outcome.elapsed = start.elapsed();
     outcome.transfers = streams.into_iter().map(|s| (s.name, s.transfers)).collect();
     Ok(outcome)

@@ -79,6 +79,22 @@ impl<'a> Driver<'a> {
         })
     }
 
+    /// Waits until a receiver has its flows and its slots; all are in use until then.
+    fn prepare_receiver(&mut self) -> Result<(), SimError> {
+        self.set("limit", 253)?;
+        self.set("rx_keep", u64::MAX)?;
+        self.wait_for("open_ready")?;
+        for _ in 0..PATIENCE {
+            self.step();
+            if self.get("occupied")? == 1 {
+                return Ok(());
+            }
+        }
+        Err(SimError::NoAnswer {
+            port: "occupied".into(),
+        })
+    }
+
     /// Holds `<stream>_valid` until it is taken, with `fields`.
     fn send(&mut self, stream: &str, fields: &[(&str, u64)]) -> Result<(), SimError> {
         for (f, value) in fields {
@@ -217,10 +233,7 @@ pub fn request_block(v: &Verilog, block: &str, flows: usize) -> Result<Measured,
 pub fn receiver(v: &Verilog, flows: usize, beats: u64) -> Result<Measured, SimError> {
     let flows = flows as u64;
     let mut d = Driver::new(v)?;
-    d.set("limit", 253)?;
-    d.wait_for("rx_ready")?;
-    d.wait_for("open_ready")?;
-    d.set("rx_keep", u64::MAX)?;
+    d.prepare_receiver()?;
     for beat in 0..beats {
         let last = u64::from(beat + 1 == beats);
         d.send("rx", &[("flow", 0), ("psn", 0), ("last", last)])?;
@@ -229,10 +242,7 @@ pub fn receiver(v: &Verilog, flows: usize, beats: u64) -> Result<Measured, SimEr
 
     let rate = |flows: u64| -> Result<f64, SimError> {
         let mut d = Driver::new(v)?;
-        d.set("limit", 253)?;
-        d.set("rx_keep", u64::MAX)?;
-        d.wait_for("rx_ready")?;
-        d.wait_for("open_ready")?;
+        d.prepare_receiver()?;
         let mut psn = vec![0u64; flows as usize];
         let (mut flow, mut beat, mut delivered) = (0u64, 0u64, 0u64);
         let (mut first, mut last) = (0, 0);

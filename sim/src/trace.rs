@@ -33,11 +33,14 @@ pub struct Head {
     pub text: String,
 }
 
-/// What is put on the ports in one clock.
-pub type Drive<'a> = &'a [(&'a str, u64)];
+/// What is put on the ports in one clock. `port:n` is the 64-bit word `n` of a wide port.
+pub type Drive<'a> = &'a [(&'a str, u128)];
 
-/// Resets `v`, waits for `ready`, then applies one row of `drives` a clock and records `signals`
-/// for `clocks` clocks. Ports keep their value until a row changes them.
+/// Clocks in which nothing happens before a recording: longer than any free list's fill.
+const SETTLE: usize = 600;
+
+/// Resets `v`, waits for `ready` (if it is not empty), then applies one row of `drives` a clock and
+/// records `signals` for `clocks` clocks. Ports keep their value until a row changes them.
 ///
 /// # Errors
 /// [`SimError`] when the block cannot be run or has no such port.
@@ -61,12 +64,17 @@ pub fn record(
         dut.step(&inputs, &mut outputs);
     }
     inputs[rows.input("rst")?] = 0;
-    let at_ready = rows.output(ready)?;
-    for _ in 0..200_000 {
-        dut.step(&inputs, &mut outputs);
-        if outputs[at_ready] != 0 {
-            break;
+    if !ready.is_empty() {
+        let at_ready = rows.output(ready)?;
+        for _ in 0..200_000 {
+            dut.step(&inputs, &mut outputs);
+            if outputs[at_ready] != 0 {
+                break;
+            }
         }
+    }
+    for _ in 0..SETTLE {
+        dut.step(&inputs, &mut outputs);
     }
     let value = |inputs: &[u64], outputs: &[u64], port: &str| -> Result<u64, SimError> {
         match rows.input(port) {
@@ -79,7 +87,13 @@ pub fn record(
     let mut values: Vec<Vec<Option<u64>>> = vec![Vec::new(); signals.len()];
     for clock in 0..clocks {
         for (port, value) in drives.get(clock).copied().unwrap_or(&[]) {
-            inputs[rows.input(port)?] = *value;
+            let (port, word) = port.split_once(':').unwrap_or((port, "0"));
+            let at = rows.input(port)? + word.parse().unwrap_or(0);
+            inputs[at] = *value as u64;
+            let words = v.ports.iter().find(|p| p.name == port).map(Port::words);
+            if words > Some(1) {
+                inputs[at + 1] = (*value >> 64) as u64;
+            }
         }
         dut.step(&inputs, &mut outputs);
         for ((list, name), valid) in values.iter_mut().zip(signals).zip(&qualifiers) {

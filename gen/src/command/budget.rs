@@ -5,7 +5,6 @@ use clap::Args;
 use rondo::cosim::verilog;
 use rondo::shape::{Block, Shape};
 use rondo_models::budget;
-use rondo_models::reorder::SLOT_BYTES;
 use rondo_sim::measure::{self, Measured};
 use serde::Serialize;
 use std::fmt::Write;
@@ -162,7 +161,7 @@ impl Budget {
         let v = verilog(Block::Receiver, shape)?;
         let short = measure::receiver(&v, shape.flows, 1)?;
         measured.push(("receiver_1_beat", short));
-        let beats = self.mtu.min(4096).div_ceil(BEAT_BYTES);
+        let beats = self.mtu.min(shape.slot_bytes as u64).div_ceil(BEAT_BYTES);
         measured.push(("receiver_mtu", measure::receiver(&v, shape.flows, beats)?));
 
         // The receiver moves a packet's beats one a clock; everything beside them is fixed.
@@ -192,7 +191,7 @@ impl Budget {
             sizes: SIZES
                 .iter()
                 .map(|&bytes| {
-                    let fits = bytes <= SLOT_BYTES as u64;
+                    let fits = bytes <= shape.slot_bytes as u64;
                     Row {
                         packet_bytes: bytes,
                         packet_interval_clocks: round(self.interval_clocks(bytes)),

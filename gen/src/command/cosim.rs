@@ -57,6 +57,8 @@ struct BlockReport {
     mismatches: u64,
     cycles_per_second: f64,
     transfers: BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    counts: BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_mismatch: Option<MismatchReport>,
 }
@@ -206,12 +208,14 @@ impl Cosim {
             actual: hex(&m.actual),
             wave,
             reproduce: format!(
-                "rondo cosim --block {} --cycles {} --seed {seed} --paths {} --window {} --flows {}{}",
+                "rondo cosim --block {} --cycles {} --seed {seed} --paths {} --window {} --flows {} --slots {} --slot-bytes {}{}",
                 block.name(),
                 (m.clock + 1).max(100),
                 shape.paths,
                 shape.window,
                 shape.flows,
+                shape.slots,
+                shape.slot_bytes,
                 self.rtl
                     .as_ref()
                     .map_or(String::new(), |d| format!(" --rtl {}", d.display()))
@@ -264,17 +268,22 @@ fn block_report(block: Block, o: &Outcome, first: Option<MismatchReport>) -> Blo
         mismatches: u64::from(first.is_some()),
         cycles_per_second: o.cycles_per_second().round(),
         transfers: o.transfers.iter().cloned().collect(),
+        counts: o.counts.iter().cloned().collect(),
         first_mismatch: first,
     }
 }
 
 fn line(b: &BlockReport) -> String {
-    format!(
+    let mut text = format!(
         "{:10} {:>10} cycles {:>12} values compared {:>2} mismatches {:>10.0} cycles/s\n",
         b.name.name(),
         b.cycles,
         b.compared,
         b.mismatches,
         b.cycles_per_second
-    )
+    );
+    for (name, count) in &b.counts {
+        text += &format!("{:12} {count:>10} {name}\n", "");
+    }
+    text
 }

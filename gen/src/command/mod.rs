@@ -9,9 +9,13 @@ mod cosim;
 mod gen;
 mod long_run;
 mod net;
+#[cfg(feature = "cosim")]
+mod parser_waves;
 mod registers;
 #[cfg(feature = "cosim")]
 mod run;
+#[cfg(feature = "cosim")]
+mod run_mesh;
 #[cfg(feature = "cosim")]
 mod wavedrom;
 
@@ -126,11 +130,17 @@ pub struct ShapeArgs {
     /// Window in PSNs: 128, 256 or 512.
     #[arg(long, default_value_t = 128)]
     window: usize,
+    /// Slots of the reorder buffer: 256 or 512.
+    #[arg(long, default_value_t = 256)]
+    slots: usize,
+    /// Bytes of a slot: 4096 or 16384.
+    #[arg(long, default_value_t = 4096)]
+    slot_bytes: usize,
 }
 
 impl ShapeArgs {
     fn shape(self, flows: usize) -> Result<Shape, ShapeError> {
-        Shape::new(self.paths, self.window, flows)
+        Shape::new(self.paths, self.window, flows)?.with_buffer(self.slots, self.slot_bytes)
     }
 }
 

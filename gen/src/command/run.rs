@@ -1,6 +1,7 @@
 //! `rondo run`: a scenario in closed loop, the RTL making every decision.
 
 use super::long_run::{interrupted, progress_bar, seed_or_random, watch_for_interrupt};
+use super::run_mesh::run_mesh;
 use super::{print_json, print_text, writable, write_whole, CommandError};
 use clap::{Args, ValueEnum};
 use rondo::cosim::verilog;
@@ -37,7 +38,7 @@ enum ControlChoice {
 /// Run a scenario in closed loop: sender RTL, links and queues, receiver RTL, ACKs back.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  rondo run tests/scenarios/testbed-heterogeneous.toml --seed 1 -o out/heterogeneous"
+    after_help = "A scenario with [messages] runs two whole NICs; only --seed and --json apply to it.\n\nExamples:\n  rondo run tests/scenarios/testbed-heterogeneous.toml --seed 1 -o out/heterogeneous\n  rondo run tests/scenarios/lossy-mesh.toml --seed 1"
 )]
 pub struct Run {
     /// Scenario file (TOML).
@@ -79,6 +80,12 @@ impl Run {
     /// Runs the scenario, writes report and plots, prints the table.
     pub fn run(self) -> Result<(), CommandError> {
         let ControlChoice::Model = self.control;
+        if rondo_sim::nic::file::is_mesh(&self.scenario) {
+            rondo_sim::verilator::version()?;
+            let seed = seed_or_random(self.seed);
+            watch_for_interrupt();
+            return run_mesh(&self.scenario, seed, self.json);
+        }
         let scenario = Scenario::load(&self.scenario)?;
         rondo_sim::verilator::version()?;
         let shape = Shape::new(scenario.paths.len(), scenario.window, FLOWS)?;

@@ -4,6 +4,7 @@
 //! The Verilog back end knows registers, RAM and ROM by their markers and names by their
 //! namespaces; everything else is ordinary RustHDL.
 
+mod crc;
 mod delay;
 mod index_names;
 mod module_id;
@@ -12,6 +13,7 @@ mod register;
 mod rom;
 mod sync_reg;
 
+pub use crc::Crc32c;
 pub use delay::Delay;
 pub use index_names::IndexNames;
 pub use module_id::ModuleId;

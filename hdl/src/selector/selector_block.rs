@@ -54,8 +54,10 @@ pub struct DeficitSelector<const P: usize, const Q: usize> {
     pub req_ready: Signal<Out, Bit>,
     /// Flow of the request.
     pub req_flow: Signal<In, Bits<FLOW_BITS>>,
-    /// First PSN that it may not send.
+    /// First PSN that it may not send; of a retransmission the PSN, which is handed on.
     pub req_limit: Signal<In, Bits<24>>,
+    /// The packet is a retransmission: no new PSN of the flow, and not bound by the limit.
+    pub req_again: Signal<In, Bit>,
     /// A decision.
     pub res_valid: Signal<Out, Bit>,
     /// The decision is taken.
@@ -68,9 +70,11 @@ pub struct DeficitSelector<const P: usize, const Q: usize> {
     pub res_path: Signal<Out, Bits<4>>,
     /// The request's limit, handed on.
     pub res_limit: Signal<Out, Bits<24>>,
+    /// The request was for a retransmission.
+    pub res_again: Signal<Out, Bit>,
     gate: IssueGate<RECENT>,
     sweep: InitSweep,
-    results: StreamFifo<Bits<39>, QUEUE_ADDRESS_BITS>,
+    results: StreamFifo<Bits<40>, QUEUE_ADDRESS_BITS>,
     lane: [PathLane; P],
     group: [Argmax4; Q],
     last: Argmax4,
@@ -79,11 +83,14 @@ pub struct DeficitSelector<const P: usize, const Q: usize> {
     held: Reg<Bit>,
     held_flow: Reg<Bits<FLOW_BITS>>,
     held_limit: Reg<Bits<24>>,
+    held_again: Reg<Bit>,
     valid: Reg<Bits<18>>,
     flow_13: Delay<Bits<FLOW_BITS>, 13>,
     flow_18: Delay<Bits<FLOW_BITS>, 5>,
     limit_14: Delay<Bits<24>, 14>,
     limit_18: Delay<Bits<24>, 4>,
+    again_15: Delay<Bit, 15>,
+    again_18: Delay<Bit, 3>,
     room_4: [Reg<Bits<20>>; P],
     room_5: [Reg<Bits<20>>; P],
     room_6: [Reg<Bits<20>>; P],
@@ -157,12 +164,14 @@ impl<const P: usize, const Q: usize> DeficitSelector<P, Q> {
             req_ready: Signal::default(),
             req_flow: Signal::default(),
             req_limit: Signal::default(),
+            req_again: Signal::default(),
             res_valid: Signal::default(),
             res_ready: Signal::default(),
             res_flow: Signal::default(),
             res_granted: Signal::default(),
             res_path: Signal::default(),
             res_limit: Signal::default(),
+            res_again: Signal::default(),
             gate: IssueGate::default(),
             sweep: InitSweep::new(flows, 1),
             results: StreamFifo::new("selector"),
@@ -177,11 +186,14 @@ impl<const P: usize, const Q: usize> DeficitSelector<P, Q> {
             held: Reg::default(),
             held_flow: Reg::default(),
             held_limit: Reg::default(),
+            held_again: Reg::default(),
             valid: Reg::default(),
             flow_13: Delay::default(),
             flow_18: Delay::default(),
             limit_14: Delay::default(),
             limit_18: Delay::default(),
+            again_15: Delay::default(),
+            again_18: Delay::default(),
             room_4: std::array::from_fn(|_| Reg::default()),
             room_5: std::array::from_fn(|_| Reg::default()),
             room_6: std::array::from_fn(|_| Reg::default()),
@@ -237,7 +249,7 @@ const fn lesser(a: usize, b: usize) -> usize {
 impl<const P: usize, const Q: usize> Logic for DeficitSelector<P, Q> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, held, held_flow, held_limit, valid, sum_8, sum_9);
+        dff_setup!(self, clk, held, held_flow, held_limit, held_again, valid, sum_8, sum_9);
         dff_setup!(self, clk, fine_9, coarse_9, coarse_10, half_11, sum_10, sum_11, sum_12);
         dff_setup!(
             self,
@@ -256,6 +268,8 @@ impl<const P: usize, const Q: usize> Logic for DeficitSelector<P, Q> {
         self.flow_18.clk.next = self.clk.val();
         self.limit_14.clk.next = self.clk.val();
         self.limit_18.clk.next = self.clk.val();
+        self.again_15.clk.next = self.clk.val();
+        self.again_18.clk.next = self.clk.val();
         self.pending_18.clk.next = self.clk.val();
         self.posted_18.clk.next = self.clk.val();
         self.gate.rst.next = self.rst.val();
@@ -296,6 +310,7 @@ impl<const P: usize, const Q: usize> Logic for DeficitSelector<P, Q> {
             self.held.d.next = true;
             self.held_flow.d.next = self.req_flow.val();
             self.held_limit.d.next = self.req_limit.val();
+            self.held_again.d.next = self.req_again.val();
         }
         // valid[n - 1]: a request is at t + n.
         self.valid.d.next =
@@ -315,6 +330,8 @@ impl<const P: usize, const Q: usize> Logic for DeficitSelector<P, Q> {
         self.flow_18.d.next = self.flow_13.q.val();
         self.limit_14.d.next = self.held_limit.q.val();
         self.limit_18.d.next = self.limit_14.q.val();
+        self.again_15.d.next = self.held_again.q.val();
+        self.again_18.d.next = self.again_15.q.val();
 
         for i in 0..P {
             self.lane[i].init_write.next = self.sweep.write.val();
@@ -430,12 +447,12 @@ impl<const P: usize, const Q: usize> Logic for DeficitSelector<P, Q> {
             self.handed_out.next = self.share_18[i].q.val();
         }
 
-        // t + 13 .. t + 16: has the flow an unsent PSN below its limit?
+        // t + 13 .. t + 16: has the flow an unsent PSN below its limit? A retransmission needs none.
         self.posted.read_address.next = self.flow_13.q.val();
         self.remaining_15.d.next = self.limit_14.q.val() - self.posted.read_data.val();
         self.posted_15.d.next = self.posted.read_data.val();
-        self.pending_16.d.next =
-            (self.remaining_15.q.val() != 0) && !self.remaining_15.q.val().get_bit(23);
+        self.pending_16.d.next = self.again_15.q.val()
+            || ((self.remaining_15.q.val() != 0) && !self.remaining_15.q.val().get_bit(23));
         self.pending_18.d.next = self.pending_16.q.val();
         self.posted_next_16.d.next = self.posted_15.q.val() + 1;
         self.posted_18.d.next = self.posted_next_16.q.val();
@@ -484,7 +501,8 @@ impl<const P: usize, const Q: usize> Logic for DeficitSelector<P, Q> {
             self.lane[i].win.next = self.path.val() == i.to_bits();
             self.lane[i].handed_out.next = self.handed_out.val();
         }
-        self.posted.write_enable.next = self.commit.val() || self.sweep.write.val();
+        self.posted.write_enable.next =
+            (self.commit.val() && !self.again_18.q.val()) || self.sweep.write.val();
         self.posted.write_address.next = self.flow_18.q.val();
         self.posted.write_data.next = self.posted_18.q.val();
         if self.sweep.write.val() {
@@ -497,16 +515,18 @@ impl<const P: usize, const Q: usize> Logic for DeficitSelector<P, Q> {
             self.answered_path.next = self.path.val();
         }
         self.results.push.next = self.valid.q.val().get_bit(17);
-        self.results.push_data.next = bit_cast::<39, 24>(self.limit_18.q.val())
-            | (bit_cast::<39, 4>(self.answered_path.val()) << 24)
-            | (bit_cast::<39, 1>(self.granted.val().into()) << 28)
-            | (bit_cast::<39, FLOW_BITS>(self.flow_18.q.val()) << 29);
+        self.results.push_data.next = bit_cast::<40, 24>(self.limit_18.q.val())
+            | (bit_cast::<40, 4>(self.answered_path.val()) << 24)
+            | (bit_cast::<40, 1>(self.granted.val().into()) << 28)
+            | (bit_cast::<40, FLOW_BITS>(self.flow_18.q.val()) << 29)
+            | (bit_cast::<40, 1>(self.again_18.q.val().into()) << 39);
         self.results.ready.next = self.res_ready.val();
         self.res_valid.next = self.results.valid.val();
         self.res_limit.next = self.results.data.val().get_bits::<24>(0);
         self.res_path.next = self.results.data.val().get_bits::<4>(24);
         self.res_granted.next = self.results.data.val().get_bit(28);
         self.res_flow.next = self.results.data.val().get_bits::<FLOW_BITS>(29);
+        self.res_again.next = self.results.data.val().get_bit(39);
 
         if self.rst.val() {
             self.held.d.next = false;

@@ -1,11 +1,15 @@
-//! What every block's ports are made of: output queue, issue gate, init sweep.
+//! What every block's ports are made of: output queue, register stage, issue gate, init sweep.
 
 mod init_sweep;
 mod issue_gate;
+mod level_fifo;
+mod skid;
 mod stream_fifo;
 
 pub use init_sweep::InitSweep;
 pub use issue_gate::IssueGate;
+pub use level_fifo::LevelFifo;
+pub use skid::Skid;
 pub use stream_fifo::StreamFifo;
 
 /// Depth of a block's output queue, log2.

@@ -11,7 +11,8 @@ use rust_hdl::prelude::*;
 /// logarithm of `G`, `LP` that of `P`).
 ///
 /// A request says that a flow may send. The answer comes on one of two ports: `res` with path and
-/// PSN, or `idle` when the flow has nothing to send or no open path. Who writes what: the host the
+/// PSN, or `idle` when the flow has nothing to send or no open path. `again` asks for a path for a
+/// PSN that was lost, ahead of new ones; its answer comes on `retry`, or on `idle`. Who writes what: the host the
 /// limit (first PSN that it has not posted), the control port windows and skips, transmit the sent
 /// counters and bitmap, ACKs the acknowledged ones.
 #[derive(Clone, Debug, LogicBlock)]
@@ -73,6 +74,24 @@ pub struct SenderDatapath<
     pub ack_path: Signal<In, Bits<4>>,
     /// PSN acknowledged.
     pub ack_psn: Signal<In, Bits<24>>,
+    /// The PSN was in flight: its path has room for one more. Not so when it had been found lost.
+    pub ack_count: Signal<In, Bit>,
+    /// A packet is in flight no more, though not acknowledged: its path has room for one more.
+    pub resolve_valid: Signal<In, Bit>,
+    /// It is counted.
+    pub resolve_ready: Signal<Out, Bit>,
+    /// Flow.
+    pub resolve_flow: Signal<In, Bits<FLOW_BITS>>,
+    /// Path.
+    pub resolve_path: Signal<In, Bits<4>>,
+    /// A lost PSN is to be sent again.
+    pub again_valid: Signal<In, Bit>,
+    /// The request is accepted.
+    pub again_ready: Signal<Out, Bit>,
+    /// Flow.
+    pub again_flow: Signal<In, Bits<FLOW_BITS>>,
+    /// PSN.
+    pub again_psn: Signal<In, Bits<24>>,
     /// A flow may send.
     pub req_valid: Signal<In, Bit>,
     /// The request is accepted.
@@ -91,12 +110,26 @@ pub struct SenderDatapath<
     pub res_psn: Signal<Out, Bits<24>>,
     /// There was a PSN, as there always is unless a limit moved back.
     pub res_found: Signal<Out, Bit>,
+    /// Send this PSN again.
+    pub retry_valid: Signal<Out, Bit>,
+    /// The answer is taken.
+    pub retry_ready: Signal<In, Bit>,
+    /// Flow.
+    pub retry_flow: Signal<Out, Bits<FLOW_BITS>>,
+    /// Path.
+    pub retry_path: Signal<Out, Bits<4>>,
+    /// PSN.
+    pub retry_psn: Signal<Out, Bits<24>>,
     /// Send nothing.
     pub idle_valid: Signal<Out, Bit>,
     /// The answer is taken.
     pub idle_ready: Signal<In, Bit>,
     /// Flow.
     pub idle_flow: Signal<Out, Bits<FLOW_BITS>>,
+    /// A retransmission has no open path.
+    pub idle_again: Signal<Out, Bit>,
+    /// Its PSN, else 0.
+    pub idle_psn: Signal<Out, Bits<24>>,
     /// An ACK was counted.
     pub acked_valid: Signal<Out, Bit>,
     /// It is taken.
@@ -113,15 +146,20 @@ pub struct SenderDatapath<
     pub acked_una: Signal<Out, Bits<24>>,
     sweep: InitSweep,
     gate: IssueGate<1>,
-    bounds: StreamFifo<Bits<34>, QUEUE_ADDRESS_BITS>,
+    bounds: StreamFifo<Bits<35>, QUEUE_ADDRESS_BITS>,
     selector: DeficitSelector<P, Q>,
     picker: PsnPicker<G, LG>,
-    acks: BitmapTracker<G, LG>,
+    acks: BitmapTracker<G, LG, 5>,
     limits: Ram<Bits<24>, FLOW_BITS>,
     unacknowledged: Ram<Bits<24>, FLOW_BITS>,
     skips: Ram<Bits<10>, 14>,
     held: Reg<Bit>,
     held_flow: Reg<Bits<FLOW_BITS>>,
+    held_again: Reg<Bit>,
+    held_psn: Reg<Bits<24>>,
+    again_2: Delay<Bit, 2>,
+    again_3: Reg<Bit>,
+    psn_2: Delay<Bits<24>, 2>,
     valid: Reg<Bits<3>>,
     flow_3: Delay<Bits<FLOW_BITS>, 3>,
     limit_2: Reg<Bits<24>>,
@@ -140,6 +178,8 @@ pub struct SenderDatapath<
     selected: Signal<Local, Bit>,
     skip_at: Signal<Local, Bits<14>>,
     ack_taken: Signal<Local, Bit>,
+    counting: Signal<Local, Bit>,
+    resolving: Signal<Local, Bit>,
     sweep_skip: Signal<Local, Bits<14>>,
     skip_write: Signal<Local, Bit>,
     window_psns: Constant<Bits<24>>,
@@ -186,6 +226,15 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
             ack_flow: Signal::default(),
             ack_path: Signal::default(),
             ack_psn: Signal::default(),
+            ack_count: Signal::default(),
+            resolve_valid: Signal::default(),
+            resolve_ready: Signal::default(),
+            resolve_flow: Signal::default(),
+            resolve_path: Signal::default(),
+            again_valid: Signal::default(),
+            again_ready: Signal::default(),
+            again_flow: Signal::default(),
+            again_psn: Signal::default(),
             req_valid: Signal::default(),
             req_ready: Signal::default(),
             req_flow: Signal::default(),
@@ -195,9 +244,16 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
             res_path: Signal::default(),
             res_psn: Signal::default(),
             res_found: Signal::default(),
+            retry_valid: Signal::default(),
+            retry_ready: Signal::default(),
+            retry_flow: Signal::default(),
+            retry_path: Signal::default(),
+            retry_psn: Signal::default(),
             idle_valid: Signal::default(),
             idle_ready: Signal::default(),
             idle_flow: Signal::default(),
+            idle_again: Signal::default(),
+            idle_psn: Signal::default(),
             acked_valid: Signal::default(),
             acked_ready: Signal::default(),
             acked_flow: Signal::default(),
@@ -216,6 +272,11 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
             skips: Ram::new(flows * P),
             held: Reg::default(),
             held_flow: Reg::default(),
+            held_again: Reg::default(),
+            held_psn: Reg::default(),
+            again_2: Delay::default(),
+            again_3: Reg::default(),
+            psn_2: Delay::default(),
             valid: Reg::default(),
             flow_3: Delay::default(),
             limit_2: Reg::default(),
@@ -234,6 +295,8 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
             selected: Signal::default(),
             skip_at: Signal::default(),
             ack_taken: Signal::default(),
+            counting: Signal::default(),
+            resolving: Signal::default(),
             sweep_skip: Signal::default(),
             skip_write: Signal::default(),
             window_psns: Constant::new((64 * G as u64).into()),
@@ -248,7 +311,8 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, held, held_flow, valid, limit_2, edge_2, span_2, bound_3);
+        dff_setup!(self, clk, held, held_flow, held_again, held_psn, valid, again_3);
+        dff_setup!(self, clk, limit_2, edge_2, span_2, bound_3);
         dff_setup!(self, clk, chosen, chosen_flow, chosen_path, chosen_bound);
         clock!(self, clk, limits, unacknowledged, skips);
         self.sweep.clk.next = self.clk.val();
@@ -258,6 +322,8 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.picker.clk.next = self.clk.val();
         self.acks.clk.next = self.clk.val();
         self.flow_3.clk.next = self.clk.val();
+        self.again_2.clk.next = self.clk.val();
+        self.psn_2.clk.next = self.clk.val();
         self.sweep.rst.next = self.rst.val();
         self.gate.rst.next = self.rst.val();
         self.bounds.rst.next = self.rst.val();
@@ -314,13 +380,20 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.gate.busy.next = self.sweep.busy.val();
         self.gate.popped.next = self.bounds.valid.val() && self.selector.req_ready.val();
         self.take.next = !self.sweep.busy.val() && (!self.held.q.val() || self.gate.issue.val());
-        self.req_ready.next = self.take.val();
+        // A lost PSN goes first.
+        self.again_ready.next = self.take.val();
+        self.req_ready.next = self.take.val() && !self.again_valid.val();
         if self.gate.issue.val() {
             self.held.d.next = false;
         }
-        if self.take.val() && self.req_valid.val() {
+        if self.take.val() && (self.req_valid.val() || self.again_valid.val()) {
             self.held.d.next = true;
             self.held_flow.d.next = self.req_flow.val();
+            self.held_again.d.next = self.again_valid.val();
+            self.held_psn.d.next = self.again_psn.val();
+            if self.again_valid.val() {
+                self.held_flow.d.next = self.again_flow.val();
+            }
         }
         self.valid.d.next =
             (self.valid.q.val() << 1) | bit_cast::<3, 1>(self.gate.issue.val().into());
@@ -335,23 +408,47 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         if self.span_2.q.val() > self.window_psns.val() {
             self.bound_3.d.next = self.edge_2.q.val();
         }
+        self.again_2.d.next = self.held_again.q.val();
+        self.psn_2.d.next = self.held_psn.q.val();
+        self.again_3.d.next = self.again_2.q.val();
+        if self.again_2.q.val() {
+            self.bound_3.d.next = self.psn_2.q.val();
+        }
         self.bounds.push.next = self.valid.q.val().get_bit(2);
-        self.bounds.push_data.next = bit_cast::<34, 24>(self.bound_3.q.val())
-            | (bit_cast::<34, FLOW_BITS>(self.flow_3.q.val()) << 24);
+        self.bounds.push_data.next = bit_cast::<35, 24>(self.bound_3.q.val())
+            | (bit_cast::<35, FLOW_BITS>(self.flow_3.q.val()) << 24)
+            | (bit_cast::<35, 1>(self.again_3.q.val().into()) << 34);
         self.bounds.ready.next = self.selector.req_ready.val();
 
         // Path.
         self.selector.req_valid.next = self.bounds.valid.val();
         self.selector.req_limit.next = self.bounds.data.val().get_bits::<24>(0);
         self.selector.req_flow.next = self.bounds.data.val().get_bits::<FLOW_BITS>(24);
+        self.selector.req_again.next = self.bounds.data.val().get_bit(34);
         self.advance.next = !self.chosen.q.val() || self.picker.req_ready.val();
         self.selector.res_ready.next = self.idle_ready.val();
         if self.selector.res_granted.val() {
             self.selector.res_ready.next = self.advance.val();
+            if self.selector.res_again.val() {
+                self.selector.res_ready.next = self.retry_ready.val();
+            }
         }
         self.idle_valid.next = self.selector.res_valid.val() && !self.selector.res_granted.val();
         self.idle_flow.next = self.selector.res_flow.val();
-        self.selected.next = self.selector.res_valid.val() && self.selector.res_granted.val();
+        self.idle_again.next = self.selector.res_again.val();
+        self.idle_psn.next = 0.into();
+        if self.selector.res_again.val() {
+            self.idle_psn.next = self.selector.res_limit.val();
+        }
+        self.selected.next = self.selector.res_valid.val()
+            && self.selector.res_granted.val()
+            && !self.selector.res_again.val();
+        self.retry_valid.next = self.selector.res_valid.val()
+            && self.selector.res_granted.val()
+            && self.selector.res_again.val();
+        self.retry_flow.next = self.selector.res_flow.val();
+        self.retry_path.next = self.selector.res_path.val();
+        self.retry_psn.next = self.selector.res_limit.val();
 
         // Skip of the path, read one clock ahead of the pick; a waiting pick reads its own again.
         self.skip_at.next = (bit_cast::<14, FLOW_BITS>(self.chosen_flow.q.val())
@@ -387,16 +484,31 @@ impl<const P: usize, const Q: usize, const LP: usize, const G: usize, const LG: 
         self.acks.req_flow.next = self.ack_flow.val();
         self.acks.req_psn.next = self.ack_psn.val();
         self.acks.req_room.next = true;
-        self.acks.req_tag.next = bit_cast::<12, 4>(self.ack_path.val());
+        self.acks.req_tag.next = bit_cast::<5, 4>(self.ack_path.val())
+            | (bit_cast::<5, 1>(self.ack_count.val().into()) << 4);
         self.ack_taken.next = self.acks.res_valid.val()
             && self.selector.ack_ready.val()
             && self.acked_ready.val()
             && !self.sweep.busy.val();
         self.acks.res_ready.next =
             self.selector.ack_ready.val() && self.acked_ready.val() && !self.sweep.busy.val();
-        self.selector.ack_valid.next = self.ack_taken.val() && self.acks.res_accepted.val();
+        // One count a clock: an ACK's, or what is resolved otherwise.
+        self.counting.next = self.ack_taken.val()
+            && self.acks.res_accepted.val()
+            && self.acks.res_tag.val().get_bit(4);
+        self.resolve_ready.next =
+            self.selector.ack_ready.val() && !self.sweep.busy.val() && !self.acks.res_valid.val();
+        self.resolving.next = self.resolve_valid.val()
+            && self.selector.ack_ready.val()
+            && !self.sweep.busy.val()
+            && !self.acks.res_valid.val();
+        self.selector.ack_valid.next = self.counting.val() || self.resolving.val();
         self.selector.ack_flow.next = self.acks.res_flow.val();
         self.selector.ack_path.next = self.acks.res_tag.val().get_bits::<4>(0);
+        if self.resolving.val() {
+            self.selector.ack_flow.next = self.resolve_flow.val();
+            self.selector.ack_path.next = self.resolve_path.val();
+        }
         self.acked_valid.next =
             self.acks.res_valid.val() && self.selector.ack_ready.val() && !self.sweep.busy.val();
         self.acked_flow.next = self.acks.res_flow.val();

@@ -34,12 +34,15 @@ pub struct ArrivalBits {
     pub seen: Signal<Out, Bit>,
     /// Arrived PSNs of the group, this one with them, at `t + 2`.
     pub arrived: Signal<Out, Bits<64>>,
+    /// Arrived PSNs of the group before this arrival, at `t + 2`.
+    pub stored: Signal<Out, Bits<64>>,
     bitmaps: Ram<Bits<64>, 13>,
     address_3: Delay<Bits<13>, 3>,
     lap_1: Reg<Bit>,
     mask_1: Reg<Bits<64>>,
     seen_2: Reg<Bit>,
     arrived_2: Reg<Bits<64>>,
+    stored_2: Reg<Bits<64>>,
     marked_2: Reg<Bits<64>>,
     marked_3: Reg<Bits<64>>,
     init_mask: Reg<Bits<64>>,
@@ -68,12 +71,14 @@ impl ArrivalBits {
             mark: Signal::default(),
             seen: Signal::default(),
             arrived: Signal::default(),
+            stored: Signal::default(),
             bitmaps: Ram::new(groups),
             address_3: Delay::default(),
             lap_1: Reg::default(),
             mask_1: Reg::default(),
             seen_2: Reg::default(),
             arrived_2: Reg::default(),
+            stored_2: Reg::default(),
             marked_2: Reg::default(),
             marked_3: Reg::default(),
             init_mask: Reg::default(),
@@ -86,7 +91,8 @@ impl ArrivalBits {
 impl Logic for ArrivalBits {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, lap_1, mask_1, seen_2, arrived_2, marked_2, marked_3, init_mask);
+        dff_setup!(self, clk, lap_1, mask_1, seen_2, arrived_2, stored_2, marked_2);
+        dff_setup!(self, clk, marked_3, init_mask);
         clock!(self, clk, bitmaps);
         self.address_3.clk.next = self.clk.val();
 
@@ -104,12 +110,14 @@ impl Logic for ArrivalBits {
             ((self.bitmaps.read_data.val() ^ self.lap_word.val()) & self.mask_1.q.val()).any();
         self.arrived_2.d.next =
             (self.bitmaps.read_data.val() ^ self.lap_word.val()) | self.mask_1.q.val();
+        self.stored_2.d.next = self.bitmaps.read_data.val() ^ self.lap_word.val();
         self.marked_2.d.next = self.bitmaps.read_data.val() | self.mask_1.q.val();
         if self.lap_1.q.val() {
             self.marked_2.d.next = self.bitmaps.read_data.val() & !self.mask_1.q.val();
         }
         self.seen.next = self.seen_2.q.val();
         self.arrived.next = self.arrived_2.q.val();
+        self.stored.next = self.stored_2.q.val();
 
         // t + 3: mark. The init sweep counts PSNs before the first as arrived.
         self.marked_3.d.next = self.marked_2.q.val();

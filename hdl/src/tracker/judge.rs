@@ -28,10 +28,13 @@ pub struct Judge {
     pub beyond: Signal<Out, Bit>,
     /// New, but refused, at `t + 4`.
     pub full: Signal<Out, Bit>,
+    /// It lies before the window, at `t + 4`: a duplicate, too.
+    pub passed: Signal<Out, Bit>,
     in_window_3: Reg<Bit>,
     before_3: Reg<Bit>,
     seen_3: Reg<Bit>,
     next_3: Reg<Bit>,
+    before_4: Reg<Bit>,
     duplicate_4: Reg<Bit>,
     beyond_4: Reg<Bit>,
     full_4: Reg<Bit>,
@@ -58,10 +61,12 @@ impl Judge {
             duplicate: Signal::default(),
             beyond: Signal::default(),
             full: Signal::default(),
+            passed: Signal::default(),
             in_window_3: Reg::default(),
             before_3: Reg::default(),
             seen_3: Reg::default(),
             next_3: Reg::default(),
+            before_4: Reg::default(),
             duplicate_4: Reg::default(),
             beyond_4: Reg::default(),
             full_4: Reg::default(),
@@ -76,7 +81,7 @@ impl Logic for Judge {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clk, in_window_3, before_3, seen_3, next_3);
-        dff_setup!(self, clk, duplicate_4, beyond_4, full_4);
+        dff_setup!(self, clk, before_4, duplicate_4, beyond_4, full_4);
         self.in_window_3.d.next = self.distance.val() < self.groups.val();
         self.before_3.d.next = self.distance.val().get_bit(17);
         self.seen_3.d.next = self.seen.val();
@@ -85,6 +90,7 @@ impl Logic for Judge {
         self.unseen.next = self.in_window_3.q.val() && !self.seen_3.q.val();
         self.taken.next = self.unseen.val() && (self.room.val() || self.next_3.q.val());
         self.accepted.next = self.taken.val();
+        self.before_4.d.next = self.before_3.q.val();
         self.duplicate_4.d.next =
             self.before_3.q.val() || (self.in_window_3.q.val() && self.seen_3.q.val());
         self.beyond_4.d.next = !self.before_3.q.val() && !self.in_window_3.q.val();
@@ -92,5 +98,6 @@ impl Logic for Judge {
         self.duplicate.next = self.duplicate_4.q.val();
         self.beyond.next = self.beyond_4.q.val();
         self.full.next = self.full_4.q.val();
+        self.passed.next = self.before_4.q.val();
     }
 }

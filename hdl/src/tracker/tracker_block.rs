@@ -1,13 +1,15 @@
 //! The bitmap tracker: duplicates, out-of-window PSNs, cumulative advance, OOD and RBO.
 
-use super::{ArrivalBits, FirstMissing, Judge, OWN_FLOW_INTERVAL};
+use super::{
+    ArrivalBits, ArrivedWord, FirstMissing, GroupRuns, Judge, VerdictQueue, OWN_FLOW_INTERVAL,
+};
 use crate::prim::{Delay, ModuleId, Ram, Reg};
-use crate::stream::{InitSweep, IssueGate, StreamFifo, FLOW_BITS, QUEUE_ADDRESS_BITS};
+use crate::stream::{InitSweep, IssueGate, FLOW_BITS};
 use rust_hdl::prelude::*;
 
 const RECENT: usize = OWN_FLOW_INTERVAL - 1;
 
-/// Bitmap tracker over windows of `64 G` PSNs; `LG` is the logarithm of `G`.
+/// Bitmap tracker over windows of `64 G` PSNs; `LG` is the logarithm of `G`, `T` the bits of the tag.
 ///
 /// State a flow: the base group (the first that is not complete), for each slot the run of arrived
 /// PSNs at the group's bottom, the largest PSN, the number of arrivals; and a bit a PSN. Runs and
@@ -17,7 +19,7 @@ const RECENT: usize = OWN_FLOW_INTERVAL - 1;
 /// is the next expected PSN (the rule of a full reorder buffer). Comments give the clock `t + n`,
 /// counted from the clock `t` in which the arrival is issued.
 #[derive(Clone, Debug, LogicBlock)]
-pub struct BitmapTracker<const G: usize, const LG: usize> {
+pub struct BitmapTracker<const G: usize, const LG: usize, const T: usize> {
     id: ModuleId,
     /// Clock.
     pub clk: Signal<In, Clock>,
@@ -42,7 +44,7 @@ pub struct BitmapTracker<const G: usize, const LG: usize> {
     /// An out-of-order arrival may be taken too.
     pub req_room: Signal<In, Bit>,
     /// Handed on.
-    pub req_tag: Signal<In, Bits<12>>,
+    pub req_tag: Signal<In, Bits<T>>,
     /// A verdict.
     pub res_valid: Signal<Out, Bit>,
     /// The verdict is taken.
@@ -52,7 +54,7 @@ pub struct BitmapTracker<const G: usize, const LG: usize> {
     /// PSN of the arrival.
     pub res_psn: Signal<Out, Bits<24>>,
     /// The request's tag.
-    pub res_tag: Signal<Out, Bits<12>>,
+    pub res_tag: Signal<Out, Bits<T>>,
     /// The arrival is new and was taken.
     pub res_accepted: Signal<Out, Bit>,
     /// It had arrived before.
@@ -69,25 +71,28 @@ pub struct BitmapTracker<const G: usize, const LG: usize> {
     pub res_ood: Signal<Out, Bits<10>>,
     /// Packets that arrived out of order and wait.
     pub res_waiting: Signal<Out, Bits<10>>,
+    /// Which PSNs of the arrival's group of 64 have arrived, this one with them if it was taken.
+    pub res_arrived: Signal<Out, Bits<64>>,
     gate: IssueGate<RECENT>,
     sweep: InitSweep,
-    results: StreamFifo<Bits<104>, QUEUE_ADDRESS_BITS>,
+    results: VerdictQueue<T>,
     first_missing: FirstMissing,
     bases: Ram<Bits<18>, FLOW_BITS>,
     largest: Ram<Bits<24>, FLOW_BITS>,
     arrivals: Ram<Bits<24>, FLOW_BITS>,
-    runs: [Ram<Bits<7>, FLOW_BITS>; G],
+    runs: GroupRuns<G, LG>,
     arrival_bits: ArrivalBits,
     judge: Judge,
+    arrived_word: ArrivedWord,
     held: Reg<Bit>,
     held_flow: Reg<Bits<FLOW_BITS>>,
     held_psn: Reg<Bits<24>>,
     held_room: Reg<Bit>,
-    held_tag: Reg<Bits<12>>,
+    held_tag: Reg<Bits<T>>,
     valid: Reg<Bits<9>>,
     flow_7: Delay<Bits<FLOW_BITS>, 7>,
     flow_9: Delay<Bits<FLOW_BITS>, 2>,
-    tag_9: Delay<Bits<12>, 9>,
+    tag_9: Delay<Bits<T>, 9>,
     psn_1: Reg<Bits<24>>,
     psn_2: Reg<Bits<24>>,
     psn_3: Reg<Bits<24>>,
@@ -112,35 +117,20 @@ pub struct BitmapTracker<const G: usize, const LG: usize> {
     arrivals_6: Delay<Bits<24>, 5>,
     arrivals_7: Reg<Bits<24>>,
     arrivals_8: Reg<Bits<24>>,
-    run_4: [Delay<Bits<7>, 3>; G],
-    run_5: [Reg<Bits<7>>; G],
-    run_6: [Reg<Bits<6>>; G],
-    run_7: [Reg<Bits<6>>; G],
-    stored_7: [Delay<Bits<7>, 2>; G],
-    missing_6: [Reg<Bit>; G],
     accepted_4: Reg<Bit>,
     accepted_6: Delay<Bit, 2>,
     accepted_9: Delay<Bit, 3>,
     duplicate_9: Delay<Bit, 5>,
     beyond_9: Delay<Bit, 5>,
     full_9: Delay<Bit, 5>,
-    lead_7: Reg<Bits<4>>,
     new_expected_8: Reg<Bits<24>>,
     new_expected_9: Reg<Bits<24>>,
     advance_9: Reg<Bits<10>>,
     ood_9: Reg<Bits<10>>,
     waiting_9: Reg<Bits<10>>,
     take: Signal<Local, Bit>,
-    low: Signal<Local, Bits<3>>,
-    base_lap: Signal<Local, Bit>,
-    base_run: Signal<Local, Bits<6>>,
     new_run: Signal<Local, Bits<7>>,
-    low_5: Signal<Local, Bits<3>>,
-    lap_5: Signal<Local, Bit>,
-    missing: [Signal<Local, Bit>; G],
-    lead: Signal<Local, Bits<4>>,
     new_base: Signal<Local, Bits<18>>,
-    lead_run: Signal<Local, Bits<6>>,
     ahead: Signal<Local, Bits<24>>,
     write: Signal<Local, Bit>,
     init_low: Signal<Local, Bits<3>>,
@@ -148,22 +138,16 @@ pub struct BitmapTracker<const G: usize, const LG: usize> {
     psn_slot: Signal<Local, Bits<3>>,
     psn_lap: Signal<Local, Bit>,
     init_group_lap: Signal<Local, Bit>,
-    init_run: [Signal<Local, Bits<7>>; G],
     slot_mask: Constant<Bits<3>>,
     slot_bits: Constant<Bits<5>>,
-    all_groups: Constant<Bits<4>>,
 }
 
-fn signals<T: Default, const N: usize>() -> [T; N] {
-    std::array::from_fn(|_| T::default())
-}
-
-impl<const G: usize, const LG: usize> BitmapTracker<G, LG> {
+impl<const G: usize, const LG: usize, const T: usize> BitmapTracker<G, LG, T> {
     /// For `flows` flows (a power of two, at most 1,024).
     pub fn new(flows: usize) -> Self {
         Self {
             id: ModuleId::new(
-                format!("rondo_tracker_{}", 64 * G),
+                format!("rondo_tracker_{}x{T}", 64 * G),
                 &format!(
                     "Tracks arrivals in windows of {} PSNs, {flows} flows.\n\
                      One arrival a clock across flows, a flow's own {OWN_FLOW_INTERVAL} clocks apart.\n\
@@ -196,16 +180,18 @@ impl<const G: usize, const LG: usize> BitmapTracker<G, LG> {
             res_advance: Signal::default(),
             res_ood: Signal::default(),
             res_waiting: Signal::default(),
+            res_arrived: Signal::default(),
             gate: IssueGate::default(),
             sweep: InitSweep::new(flows, G),
-            results: StreamFifo::new("tracker"),
+            results: VerdictQueue::default(),
             first_missing: FirstMissing::default(),
             bases: Ram::new(flows),
             largest: Ram::new(flows),
             arrivals: Ram::new(flows),
-            runs: std::array::from_fn(|_| Ram::new(flows)),
+            runs: GroupRuns::new(flows),
             arrival_bits: ArrivalBits::new(flows * G),
             judge: Judge::new(G),
+            arrived_word: ArrivedWord::default(),
             held: Reg::default(),
             held_flow: Reg::default(),
             held_psn: Reg::default(),
@@ -239,35 +225,20 @@ impl<const G: usize, const LG: usize> BitmapTracker<G, LG> {
             arrivals_6: Delay::default(),
             arrivals_7: Reg::default(),
             arrivals_8: Reg::default(),
-            run_4: signals(),
-            run_5: signals(),
-            run_6: signals(),
-            run_7: signals(),
-            stored_7: signals(),
-            missing_6: signals(),
             accepted_4: Reg::default(),
             accepted_6: Delay::default(),
             accepted_9: Delay::default(),
             duplicate_9: Delay::default(),
             beyond_9: Delay::default(),
             full_9: Delay::default(),
-            lead_7: Reg::default(),
             new_expected_8: Reg::default(),
             new_expected_9: Reg::default(),
             advance_9: Reg::default(),
             ood_9: Reg::default(),
             waiting_9: Reg::default(),
             take: Signal::default(),
-            low: Signal::default(),
-            base_lap: Signal::default(),
-            base_run: Signal::default(),
             new_run: Signal::default(),
-            low_5: Signal::default(),
-            lap_5: Signal::default(),
-            missing: signals(),
-            lead: Signal::default(),
             new_base: Signal::default(),
-            lead_run: Signal::default(),
             ahead: Signal::default(),
             write: Signal::default(),
             init_low: Signal::default(),
@@ -275,22 +246,20 @@ impl<const G: usize, const LG: usize> BitmapTracker<G, LG> {
             psn_slot: Signal::default(),
             psn_lap: Signal::default(),
             init_group_lap: Signal::default(),
-            init_run: signals(),
             slot_mask: Constant::new((G as u64 - 1).into()),
             slot_bits: Constant::new((LG as u64).into()),
-            all_groups: Constant::new((G as u64).into()),
         }
     }
 }
 
-impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
+impl<const G: usize, const LG: usize, const T: usize> Logic for BitmapTracker<G, LG, T> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clk, held, held_flow, held_psn, held_room, held_tag, valid);
         dff_setup!(self, clk, psn_1, psn_2, psn_3, distance_2, base_2, base_6);
         dff_setup!(self, clk, base_7, expected_2, beyond_largest_2, largest_2);
         dff_setup!(self, clk, largest_3, newest_3, largest_4, largest_8, arrivals_7);
-        dff_setup!(self, clk, arrivals_8, accepted_4, lead_7, new_expected_8);
+        dff_setup!(self, clk, arrivals_8, accepted_4, new_expected_8);
         dff_setup!(self, clk, new_expected_9, advance_9, ood_9, waiting_9);
         clock!(self, clk, bases, largest, arrivals);
         self.gate.clk.next = self.clk.val();
@@ -306,6 +275,7 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.room_3.clk.next = self.clk.val();
         self.arrival_bits.clk.next = self.clk.val();
         self.judge.clk.next = self.clk.val();
+        self.arrived_word.clk.next = self.clk.val();
         self.base_5.clk.next = self.clk.val();
         self.expected_8.clk.next = self.clk.val();
         self.largest_7.clk.next = self.clk.val();
@@ -315,15 +285,7 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.duplicate_9.clk.next = self.clk.val();
         self.beyond_9.clk.next = self.clk.val();
         self.full_9.clk.next = self.clk.val();
-        for i in 0..G {
-            self.runs[i].clock.next = self.clk.val();
-            self.run_4[i].clk.next = self.clk.val();
-            self.run_5[i].clock.next = self.clk.val();
-            self.run_6[i].clock.next = self.clk.val();
-            self.run_7[i].clock.next = self.clk.val();
-            self.stored_7[i].clk.next = self.clk.val();
-            self.missing_6[i].clock.next = self.clk.val();
-        }
+        self.runs.clk.next = self.clk.val();
         self.gate.rst.next = self.rst.val();
         self.sweep.rst.next = self.rst.val();
         self.results.rst.next = self.rst.val();
@@ -332,7 +294,7 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.gate.waiting.next = self.held.q.val();
         self.gate.flow.next = self.held_flow.q.val();
         self.gate.busy.next = self.sweep.busy.val();
-        self.gate.popped.next = self.results.valid.val() && self.res_ready.val();
+        self.gate.popped.next = self.results.popped.val();
         self.take.next = !self.sweep.busy.val() && (!self.held.q.val() || self.gate.issue.val());
         self.req_ready.next = self.take.val();
         if self.gate.issue.val() {
@@ -378,23 +340,14 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.psn_9.d.next = self.psn_3.q.val();
         self.distance_2.d.next =
             bit_cast::<18, 24>(self.psn_1.q.val() >> 6) - self.bases.read_data.val();
-        self.low.next = bit_cast::<3, 18>(self.bases.read_data.val()) & self.slot_mask.val();
-        self.base_run.next = self.runs[0].read_data.val().get_bits::<6>(0);
-        for i in 1..G {
-            if self.low.val() == i.to_bits() {
-                self.base_run.next = self.runs[i].read_data.val().get_bits::<6>(0);
-            }
-        }
+        self.runs.flow.next = self.held_flow.q.val();
+        self.runs.base.next = self.bases.read_data.val();
         self.expected_2.d.next = (bit_cast::<24, 18>(self.bases.read_data.val()) << 6)
-            | bit_cast::<24, 6>(self.base_run.val());
+            | bit_cast::<24, 6>(self.runs.base_run.val());
         self.base_2.d.next = self.bases.read_data.val();
         self.beyond_largest_2.d.next = self.psn_1.q.val() - self.largest.read_data.val();
         self.largest_2.d.next = self.largest.read_data.val();
         self.arrivals_6.d.next = self.arrivals.read_data.val();
-        for i in 0..G {
-            self.runs[i].read_address.next = self.held_flow.q.val();
-            self.run_4[i].d.next = self.runs[i].read_data.val();
-        }
 
         // t + 2: classify.
         self.judge.distance.next = self.distance_2.q.val();
@@ -402,6 +355,8 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.judge.is_next.next = self.psn_2.q.val() == self.expected_2.q.val();
         self.judge.room.next = self.room_3.q.val();
         self.first_missing.word.next = self.arrival_bits.arrived.val();
+        self.arrived_word.stored.next = self.arrival_bits.stored.val();
+        self.arrived_word.marked.next = self.arrival_bits.arrived.val();
         self.largest_3.d.next = self.largest_2.q.val();
         self.newest_3.d.next = self.psn_2.q.val();
         if self.beyond_largest_2.q.val().get_bit(23) {
@@ -410,6 +365,9 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
 
         // t + 3: the verdict, and the bit.
         self.accepted_4.d.next = self.judge.accepted.val();
+        self.arrived_word.accepted.next = self.judge.accepted.val();
+        self.arrived_word.beyond.next = self.judge.beyond.val();
+        self.arrived_word.passed.next = self.judge.passed.val();
         self.arrival_bits.mark.next = self.judge.accepted.val() && self.valid.q.val().get_bit(2);
         self.largest_4.d.next = self.largest_3.q.val();
         if self.judge.accepted.val() {
@@ -427,61 +385,22 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         if self.lap_4.q.val() {
             self.new_run.next = self.first_missing.run.val() ^ 64;
         }
-        for i in 0..G {
-            self.run_5[i].d.next = self.run_4[i].q.val();
-            if self.accepted_4.q.val() && (self.slot_4.q.val() == i.to_bits()) {
-                self.run_5[i].d.next = self.new_run.val();
-            }
-        }
+        self.runs.accepted.next = self.accepted_4.q.val();
+        self.runs.slot.next = self.slot_4.q.val();
+        self.runs.run.next = self.new_run.val();
 
-        // t + 5: which groups miss PSNs, base group first.
+        // t + 5, t + 6: complete groups from the base on.
         self.base_5.d.next = self.base_2.q.val();
         self.base_6.d.next = self.base_5.q.val();
         self.base_7.d.next = self.base_6.q.val();
-        self.low_5.next = bit_cast::<3, 18>(self.base_5.q.val()) & self.slot_mask.val();
-        self.lap_5.next = (self.base_5.q.val() >> self.slot_bits.val()).get_bit(0);
-        for i in 0..G {
-            self.missing[i].next = !(self.run_5[i].q.val().get_bit(6)
-                ^ (self.lap_5.val() ^ (self.low_5.val() > i.to_bits())));
-            self.stored_7[i].d.next = self.run_5[i].q.val();
-        }
-        for i in 0..G {
-            self.missing_6[i].d.next = self.missing[i].val();
-            self.run_6[i].d.next = self.run_5[i].q.val().get_bits::<6>(0);
-            for g in G..(G + 1) {
-                for s in 1..G {
-                    if self.low_5.val() == s.to_bits() {
-                        self.missing_6[i].d.next = self.missing[(i + s) % g].val();
-                        self.run_6[i].d.next = self.run_5[(i + s) % g].q.val().get_bits::<6>(0);
-                    }
-                }
-            }
-            self.run_7[i].d.next = self.run_6[i].q.val();
-        }
-
-        // t + 6: how many groups from the base on are complete.
-        self.lead.next = self.all_groups.val();
-        for g in G..(G + 1) {
-            for i in 1..(G + 1) {
-                if self.missing_6[g - i].q.val() {
-                    self.lead.next = (g - i).to_bits();
-                }
-            }
-        }
-        self.lead_7.d.next = self.lead.val();
+        self.runs.base_5.next = self.base_5.q.val();
         self.arrivals_7.d.next = self.arrivals_6.q.val();
         if self.accepted_6.q.val() {
             self.arrivals_7.d.next = self.arrivals_6.q.val() + 1;
         }
 
-        // t + 7: new base; write back. With all groups complete the run is the base slot's, 0.
-        self.new_base.next = self.base_7.q.val() + bit_cast::<18, 4>(self.lead_7.q.val());
-        self.lead_run.next = self.run_7[0].q.val();
-        for i in 1..G {
-            if self.lead_7.q.val() == i.to_bits() {
-                self.lead_run.next = self.run_7[i].q.val();
-            }
-        }
+        // t + 7: new base; write back.
+        self.new_base.next = self.base_7.q.val() + bit_cast::<18, 4>(self.runs.lead.val());
         self.write.next = self.valid.q.val().get_bit(6);
         self.bases.write_enable.next = self.write.val() || self.sweep.write.val();
         self.bases.write_address.next = self.flow_7.q.val();
@@ -492,13 +411,10 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
         self.arrivals.write_enable.next = self.write.val() || self.sweep.write.val();
         self.arrivals.write_address.next = self.flow_7.q.val();
         self.arrivals.write_data.next = self.arrivals_7.q.val();
-        for i in 0..G {
-            self.runs[i].write_enable.next = self.write.val() || self.sweep.write.val();
-            self.runs[i].write_address.next = self.flow_7.q.val();
-            self.runs[i].write_data.next = self.stored_7[i].q.val();
-        }
-        self.new_expected_8.d.next =
-            (bit_cast::<24, 18>(self.new_base.val()) << 6) | bit_cast::<24, 6>(self.lead_run.val());
+        self.runs.write.next = self.write.val();
+        self.runs.flow_7.next = self.flow_7.q.val();
+        self.new_expected_8.d.next = (bit_cast::<24, 18>(self.new_base.val()) << 6)
+            | bit_cast::<24, 6>(self.runs.lead_run.val());
         self.expected_8.d.next = self.expected_2.q.val();
         self.largest_8.d.next = self.largest_7.q.val();
         self.arrivals_8.d.next = self.arrivals_7.q.val();
@@ -517,30 +433,32 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
 
         // t + 9: answer.
         self.results.push.next = self.valid.q.val().get_bit(8);
-        self.results.push_data.next = bit_cast::<104, 24>(self.psn_9.q.val())
-            | (bit_cast::<104, 24>(self.new_expected_9.q.val()) << 24)
-            | (bit_cast::<104, 10>(self.advance_9.q.val()) << 48)
-            | (bit_cast::<104, 10>(self.ood_9.q.val()) << 58)
-            | (bit_cast::<104, 10>(self.waiting_9.q.val()) << 68)
-            | (bit_cast::<104, 1>(self.accepted_9.q.val().into()) << 78)
-            | (bit_cast::<104, 1>(self.duplicate_9.q.val().into()) << 79)
-            | (bit_cast::<104, 1>(self.beyond_9.q.val().into()) << 80)
-            | (bit_cast::<104, 1>(self.full_9.q.val().into()) << 81)
-            | (bit_cast::<104, 12>(self.tag_9.q.val()) << 82)
-            | (bit_cast::<104, FLOW_BITS>(self.flow_9.q.val()) << 94);
-        self.results.ready.next = self.res_ready.val();
-        self.res_valid.next = self.results.valid.val();
-        self.res_psn.next = self.results.data.val().get_bits::<24>(0);
-        self.res_expected.next = self.results.data.val().get_bits::<24>(24);
-        self.res_advance.next = self.results.data.val().get_bits::<10>(48);
-        self.res_ood.next = self.results.data.val().get_bits::<10>(58);
-        self.res_waiting.next = self.results.data.val().get_bits::<10>(68);
-        self.res_accepted.next = self.results.data.val().get_bit(78);
-        self.res_duplicate.next = self.results.data.val().get_bit(79);
-        self.res_beyond.next = self.results.data.val().get_bit(80);
-        self.res_full.next = self.results.data.val().get_bit(81);
-        self.res_tag.next = self.results.data.val().get_bits::<12>(82);
-        self.res_flow.next = self.results.data.val().get_bits::<FLOW_BITS>(94);
+        self.results.flow.next = self.flow_9.q.val();
+        self.results.psn.next = self.psn_9.q.val();
+        self.results.tag.next = self.tag_9.q.val();
+        self.results.accepted.next = self.accepted_9.q.val();
+        self.results.duplicate.next = self.duplicate_9.q.val();
+        self.results.beyond.next = self.beyond_9.q.val();
+        self.results.full.next = self.full_9.q.val();
+        self.results.expected.next = self.new_expected_9.q.val();
+        self.results.advance.next = self.advance_9.q.val();
+        self.results.ood.next = self.ood_9.q.val();
+        self.results.waiting.next = self.waiting_9.q.val();
+        self.results.arrived.next = self.arrived_word.word.val();
+        self.results.res_ready.next = self.res_ready.val();
+        self.res_valid.next = self.results.res_valid.val();
+        self.res_flow.next = self.results.res_flow.val();
+        self.res_psn.next = self.results.res_psn.val();
+        self.res_tag.next = self.results.res_tag.val();
+        self.res_accepted.next = self.results.res_accepted.val();
+        self.res_duplicate.next = self.results.res_duplicate.val();
+        self.res_beyond.next = self.results.res_beyond.val();
+        self.res_full.next = self.results.res_full.val();
+        self.res_expected.next = self.results.res_expected.val();
+        self.res_advance.next = self.results.res_advance.val();
+        self.res_ood.next = self.results.res_ood.val();
+        self.res_waiting.next = self.results.res_waiting.val();
+        self.res_arrived.next = self.results.res_arrived.val();
 
         // Init sweep: PSNs before the first count as arrived, all later ones as missing.
         self.init_low.next = bit_cast::<3, 24>(self.sweep.psn.val() >> 6) & self.slot_mask.val();
@@ -562,19 +480,9 @@ impl<const G: usize, const LG: usize> Logic for BitmapTracker<G, LG> {
             self.arrivals.write_address.next = self.sweep.flow.val();
             self.arrivals.write_data.next = self.sweep.psn.val();
         }
-        for i in 0..G {
-            self.init_run[i].next = 0.into();
-            if self.init_low.val() == i.to_bits() {
-                self.init_run[i].next = self.sweep.psn.val().get_bits::<6>(0).get_bits::<7>(0);
-            }
-            if self.sweep.write.val() {
-                self.runs[i].write_address.next = self.sweep.flow.val();
-                self.runs[i].write_data.next = self.init_run[i].val();
-                if self.init_group_lap.val() ^ (self.init_low.val() > i.to_bits()) {
-                    self.runs[i].write_data.next = self.init_run[i].val() ^ 64;
-                }
-            }
-        }
+        self.runs.init_write.next = self.sweep.write.val();
+        self.runs.init_flow.next = self.sweep.flow.val();
+        self.runs.init_psn.next = self.sweep.psn.val();
 
         if self.rst.val() {
             self.held.d.next = false;

@@ -5,6 +5,8 @@
 //! next to the pipeline; co-simulation measures the same figures on the RTL.
 
 mod door;
+mod drain;
+pub mod ledger;
 pub mod picker;
 pub mod receiver;
 pub mod reorder;

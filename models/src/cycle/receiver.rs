@@ -2,6 +2,7 @@
 
 use super::reorder::{self, Reorder, RxBeat};
 use super::tracker::{self, Judged, Tracker};
+use crate::reorder::Buffer;
 
 /// Inputs of one clock.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,10 +41,10 @@ pub struct Receiver {
 
 impl Receiver {
     /// As after reset, for windows of `window` PSNs.
-    pub fn new(window: usize, flows: usize) -> Self {
+    pub fn new(buffer: Buffer, window: usize, flows: usize) -> Self {
         Self {
             tracker: Tracker::new(window, flows),
-            reorder: Reorder::new(window, flows),
+            reorder: Reorder::new(buffer, window, flows),
         }
     }
 

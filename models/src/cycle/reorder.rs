@@ -1,8 +1,9 @@
 //! The reorder buffer, clock by clock.
 
+use super::drain::{Drain, Run};
 use super::tracker::{Arrival, Judged};
 use super::{OutputQueue, Timing, QUEUE_DEPTH};
-use crate::reorder::{has_room, table_psns, waiting_change, SLOTS, SLOT_BEATS};
+use crate::reorder::{waiting_change, Buffer};
 use crate::tracker::Verdict;
 
 /// From a packet's last beat to its announcement; beats then flow one a clock.
@@ -11,21 +12,46 @@ pub const ANNOUNCE: Timing = Timing {
     initiation_interval: 1,
     own_flow_interval: 1,
 };
-/// From an in-order verdict to the first beat at the host, the drain being idle. A packet of `n`
-/// beats occupies the drain for `n + 2` clocks, the last of a run for one more: 4 clocks for one
-/// beat. One flow's packets come as the tracker judges them.
+/// From an in-order verdict to the first beat at the host, nothing being under way: queue of runs 2,
+/// run 1, look up 3, queue of packets 2, read 3, queue to the host 2. A packet of `n` beats then
+/// takes `n` clocks. One flow's packets come as the tracker judges them.
 pub const DELIVER: Timing = Timing {
-    latency_clocks: 5,
-    initiation_interval: 4,
+    latency_clocks: 13,
+    initiation_interval: 1,
     own_flow_interval: super::tracker::TIMING.own_flow_interval,
 };
 
 /// 64 bytes, little-endian words.
 pub type Beat = [u64; 8];
 
-/// A beat from the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A beat from the network. What tells of the packet counts with its last beat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RxBeat {
+    /// Payload.
+    pub data: Beat,
+    /// Valid bytes.
+    pub keep: u64,
+    /// Last of the packet.
+    pub last: bool,
+    /// The packet is to be dropped.
+    pub bad: bool,
+    /// Flow.
+    pub flow: u16,
+    /// PSN.
+    pub psn: u32,
+    /// Path that the packet took.
+    pub path: u8,
+    /// Place in its message, 112 bits.
+    pub place: u128,
+    /// Its send timestamp, in ns.
+    pub sent_ns: u32,
+    /// When it was received, in ns.
+    pub received_ns: u32,
+}
+
+/// A beat to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostBeat {
     /// Payload.
     pub data: Beat,
     /// Valid bytes.
@@ -36,12 +62,47 @@ pub struct RxBeat {
     pub flow: u16,
     /// PSN.
     pub psn: u32,
-    /// Path that the packet took; 0 in a beat to the host.
-    pub path: u8,
+    /// The packet's place in its message.
+    pub place: u128,
 }
 
-/// A beat to the host.
-pub type HostBeat = RxBeat;
+/// Bits of a [`Tag`].
+pub const TAG_BITS: u32 = 77;
+
+/// What travels with an arrival through the tracker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// Slot of the packet, 9 bits.
+    pub slot: u16,
+    /// Path that the packet took, 4 bits.
+    pub path: u8,
+    /// Its send timestamp, in ns.
+    pub sent_ns: u32,
+    /// When it was received, in ns.
+    pub received_ns: u32,
+}
+
+impl Tag {
+    /// As a number, slot lowest.
+    #[inline]
+    pub fn pack(self) -> u128 {
+        u128::from(self.slot)
+            | u128::from(self.path) << 9
+            | u128::from(self.sent_ns) << 13
+            | u128::from(self.received_ns) << 45
+    }
+
+    /// Of a number.
+    #[inline]
+    pub fn unpack(tag: u128) -> Self {
+        Self {
+            slot: tag as u16 & 0x1ff,
+            path: (tag >> 9) as u8 & 15,
+            sent_ns: (tag >> 13) as u32,
+            received_ns: (tag >> 45) as u32,
+        }
+    }
+}
 
 /// An acknowledgement that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +113,20 @@ pub struct Ack {
     pub psn: u32,
     /// Next expected PSN.
     pub expected: u32,
+    /// Which PSNs of the PSN's group of 64 have arrived.
+    pub selective: u64,
     /// Path that the packet took.
     pub path: u8,
+    /// The packet's send timestamp, in ns.
+    pub sent_ns: u32,
+    /// When it was received, in ns.
+    pub received_ns: u32,
     /// Negative: the packet was dropped.
     pub nak: bool,
     /// The packet was new and is kept.
     pub accepted: bool,
+    /// It had arrived before.
+    pub duplicate: bool,
 }
 
 /// Inputs of one clock.
@@ -71,7 +140,7 @@ pub struct Inputs<'a> {
     pub rx: Option<&'a RxBeat>,
     /// The tracker takes the arrival.
     pub arrival_ready: bool,
-    /// The tracker's verdict; its arrival's tag is the slot, and from bit 8 on the path.
+    /// The tracker's verdict; its arrival's tag is a [`Tag`].
     pub verdict: Option<Judged>,
     /// The host takes the beat.
     pub host_ready: bool,
@@ -84,6 +153,8 @@ pub struct Inputs<'a> {
 pub struct Outputs {
     /// The beat from the network is taken.
     pub rx_ready: bool,
+    /// A packet was dropped because no slot was free; it ended in the clock before.
+    pub no_buffer: bool,
     /// A complete packet.
     pub arrival: Option<Arrival>,
     /// The verdict is taken.
@@ -102,43 +173,75 @@ pub struct Outputs {
     pub oversize: u16,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Drain {
-    Idle,
-    Lookup,
-    Fetch,
-    Deliver,
+/// The memories.
+#[derive(Clone, Debug)]
+pub(super) struct Store {
+    table_psns: usize,
+    slot_beats: usize,
+    table: Vec<u16>,
+    beats: Vec<Beat>,
+    last_beats: Vec<u16>,
+    keeps: Vec<u64>,
+    places: Vec<u128>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    flow: u16,
-    psn: u32,
-    count: u16,
+impl Store {
+    fn new(buffer: Buffer, window: usize, flows: usize) -> Self {
+        Self {
+            table_psns: buffer.table_psns(window),
+            slot_beats: buffer.slot_beats(),
+            table: vec![0; flows * buffer.table_psns(window)],
+            beats: vec![[0; 8]; buffer.slots * buffer.slot_beats()],
+            last_beats: vec![0; buffer.slots],
+            keeps: vec![0; buffer.slots],
+            places: vec![0; buffer.slots],
+        }
+    }
+
+    fn table_index(&self, flow: u16, psn: u32) -> usize {
+        usize::from(flow) * self.table_psns + (psn as usize & (self.table_psns - 1))
+    }
+
+    /// Slot of a packet.
+    #[inline]
+    pub fn slot_of(&self, flow: u16, psn: u32) -> u16 {
+        self.table[self.table_index(flow, psn)]
+    }
+
+    /// A beat of the packet in `slot`.
+    #[inline]
+    pub fn beat(&self, slot: u16, beat: u16, flow: u16, psn: u32) -> HostBeat {
+        let s = usize::from(slot);
+        let last = beat == self.last_beats[s];
+        HostBeat {
+            data: self.beats[s * self.slot_beats + usize::from(beat)],
+            keep: if last { self.keeps[s] } else { u64::MAX },
+            last,
+            flow,
+            psn,
+            place: self.places[s],
+        }
+    }
 }
 
 /// Cycle-accurate reorder buffer.
 #[derive(Clone, Debug)]
 pub struct Reorder {
-    table_psns: usize,
-    beats: Vec<Beat>,
-    lengths: Vec<u8>,
-    keeps: Vec<u64>,
-    table: Vec<u8>,
-    free: OutputQueue<u8>,
-    filling: Option<u8>,
+    buffer: Buffer,
+    store: Store,
+    free: OutputQueue<u16>,
+    filling: Option<u16>,
     in_use: u32,
     room: bool,
-    slot: Option<u8>,
-    beat: u8,
+    slot: Option<u16>,
+    beat: u16,
+    inside: bool,
+    discarding: bool,
     oversize: bool,
+    no_buffer: bool,
     arrivals: OutputQueue<Arrival>,
     arrival_credits: u32,
-    runs: OutputQueue<Run>,
-    state: Drain,
-    run: Run,
-    drain_slot: u8,
-    drain_beat: u8,
+    drain: Drain,
     acks: OutputQueue<Ack>,
     ack_credits: u32,
     high_water: u32,
@@ -149,31 +252,23 @@ pub struct Reorder {
 
 impl Reorder {
     /// As after reset, for windows of `window` PSNs.
-    pub fn new(window: usize, flows: usize) -> Self {
+    pub fn new(buffer: Buffer, window: usize, flows: usize) -> Self {
         let mut r = Self {
-            table_psns: table_psns(window),
-            beats: vec![[0; 8]; SLOTS * SLOT_BEATS],
-            lengths: vec![0; SLOTS],
-            keeps: vec![0; SLOTS],
-            table: vec![0; flows * table_psns(window)],
+            buffer,
+            store: Store::new(buffer, window, flows),
             free: OutputQueue::default(),
             filling: None,
             in_use: 0,
             room: false,
             slot: None,
             beat: 0,
+            inside: false,
+            discarding: false,
             oversize: false,
+            no_buffer: false,
             arrivals: OutputQueue::default(),
             arrival_credits: 0,
-            runs: OutputQueue::default(),
-            state: Drain::Idle,
-            run: Run {
-                flow: 0,
-                psn: 0,
-                count: 0,
-            },
-            drain_slot: 0,
-            drain_beat: 0,
+            drain: Drain::default(),
             acks: OutputQueue::default(),
             ack_credits: 0,
             high_water: 0,
@@ -188,33 +283,22 @@ impl Reorder {
     fn reset(&mut self) {
         self.free = OutputQueue::default();
         self.filling = Some(0);
-        self.in_use = SLOTS as u32;
+        self.in_use = self.buffer.slots as u32;
         self.room = false;
         self.slot = None;
         self.beat = 0;
+        self.inside = false;
         self.oversize = false;
+        self.no_buffer = false;
         self.arrivals = OutputQueue::default();
         self.arrival_credits = QUEUE_DEPTH;
-        self.runs = OutputQueue::default();
-        self.state = Drain::Idle;
+        self.drain = Drain::default();
         self.acks = OutputQueue::default();
         self.ack_credits = QUEUE_DEPTH;
         self.high_water = 0;
         self.waiting_change = 0;
         self.waiting = 0;
         self.oversize_count = 0;
-    }
-
-    fn table_index(&self, flow: u16, psn: u32) -> usize {
-        usize::from(flow) * self.table_psns + (psn as usize & (self.table_psns - 1))
-    }
-
-    /// The drain's last beat goes out in this clock and frees its slot.
-    #[inline]
-    fn frees(&self, host_ready: bool) -> bool {
-        self.state == Drain::Deliver
-            && host_ready
-            && self.drain_beat == self.lengths[usize::from(self.drain_slot)]
     }
 
     /// Outputs of the present clock.
@@ -224,32 +308,17 @@ impl Reorder {
             .verdict
             .is_some_and(|v| v.outcome.verdict == Verdict::Accepted);
         Outputs {
-            rx_ready: self.slot.is_some() && self.arrival_credits > 0 && self.filling.is_none(),
+            rx_ready: self.arrival_credits > 0,
+            no_buffer: self.no_buffer,
             arrival: self.arrivals.front().copied(),
-            verdict_ready: self.ack_credits > 0 && (accepted || !self.frees(i.host_ready)),
-            host: self.delivering(),
+            verdict_ready: self.ack_credits > 0 && (accepted || self.drain.freed().is_none()),
+            host: self.drain.host().copied(),
             ack: self.acks.front().copied(),
             occupied: self.in_use,
             high_water: self.high_water,
             waiting: self.waiting,
             oversize: self.oversize_count,
         }
-    }
-
-    fn delivering(&self) -> Option<HostBeat> {
-        if self.state != Drain::Deliver {
-            return None;
-        }
-        let slot = usize::from(self.drain_slot);
-        let last = self.drain_beat == self.lengths[slot];
-        Some(HostBeat {
-            data: self.beats[slot * SLOT_BEATS + usize::from(self.drain_beat)],
-            keep: if last { self.keeps[slot] } else { u64::MAX },
-            last,
-            flow: self.run.flow,
-            psn: self.run.psn,
-            path: 0,
-        })
     }
 
     /// Returns the outputs of this clock and crosses its edge.
@@ -260,9 +329,9 @@ impl Reorder {
             self.reset();
             return out;
         }
-        let freed = self.frees(i.host_ready).then_some(self.drain_slot);
+        let freed = self.drain.freed();
         let room = self.room;
-        self.room = has_room(self.in_use, i.limit);
+        self.room = self.buffer.has_room(self.in_use, i.limit);
         if self.filling.is_none() {
             self.high_water = self.high_water.max(self.in_use);
         }
@@ -270,7 +339,7 @@ impl Reorder {
 
         let judged = if out.verdict_ready { i.verdict } else { None };
         let (run, dropped, ack) = self.enter(judged);
-        self.drain(i.host_ready, run);
+        self.drain.clock(&self.store, run, i.host_ready);
         let (announced, free_ready) = self.ingest(i, &out, room);
         self.refill(freed.or(dropped), free_ready);
 
@@ -283,26 +352,30 @@ impl Reorder {
     }
 
     /// Acts on a verdict: the run that became complete, the slot that is free, the ACK.
-    fn enter(&mut self, judged: Option<Judged>) -> (Option<Run>, Option<u8>, Option<Ack>) {
+    fn enter(&mut self, judged: Option<Judged>) -> (Option<Run>, Option<u16>, Option<Ack>) {
         self.waiting_change = 0;
         let Some(j) = judged else {
             return (None, None, None);
         };
-        let (a, o) = (j.arrival, j.outcome);
+        let (a, o, tag) = (j.arrival, j.outcome, Tag::unpack(j.arrival.tag));
         let accepted = o.verdict == Verdict::Accepted;
         let ack = Ack {
             flow: a.flow,
             psn: a.psn,
             expected: o.expected.value(),
-            path: (a.tag >> 8) as u8,
+            selective: o.arrived,
+            path: tag.path,
+            sent_ns: tag.sent_ns,
+            received_ns: tag.received_ns,
             nak: matches!(o.verdict, Verdict::Full | Verdict::Beyond),
             accepted,
+            duplicate: o.verdict == Verdict::Duplicate,
         };
         if !accepted {
-            return (None, Some(a.tag as u8), Some(ack));
+            return (None, Some(tag.slot), Some(ack));
         }
-        let at = self.table_index(a.flow, a.psn);
-        self.table[at] = a.tag as u8;
+        let at = self.store.table_index(a.flow, a.psn);
+        self.store.table[at] = tag.slot;
         self.waiting_change = waiting_change(o.advance);
         let run = (o.advance > 0).then_some(Run {
             flow: a.flow,
@@ -312,74 +385,67 @@ impl Reorder {
         (run, None, Some(ack))
     }
 
-    fn drain(&mut self, host_ready: bool, new_run: Option<Run>) {
-        let idle = self.state == Drain::Idle;
-        let next = self.runs.front().copied();
-        self.runs.clock(idle, new_run);
-        match self.state {
-            Drain::Idle => {
-                if let Some(run) = next {
-                    self.run = run;
-                    self.state = Drain::Lookup;
-                }
-            }
-            Drain::Lookup => self.state = Drain::Fetch,
-            Drain::Fetch => {
-                self.drain_slot = self.table[self.table_index(self.run.flow, self.run.psn)];
-                self.drain_beat = 0;
-                self.state = Drain::Deliver;
-            }
-            Drain::Deliver if host_ready => {
-                if self.drain_beat == self.lengths[usize::from(self.drain_slot)] {
-                    self.run.psn = (self.run.psn + 1) & 0xff_ffff;
-                    self.run.count -= 1;
-                    self.state = if self.run.count == 0 {
-                        Drain::Idle
-                    } else {
-                        Drain::Lookup
-                    };
-                }
-                self.drain_beat = (self.drain_beat + 1) % SLOT_BEATS as u8;
-            }
-            Drain::Deliver => {}
-        }
-    }
-
-    /// Stores a beat; returns the packet it completes and whether a slot is wanted.
+    /// Takes a beat; returns the packet it completes and whether a slot is wanted.
     fn ingest(&mut self, i: &Inputs, out: &Outputs, room: bool) -> (Option<Arrival>, bool) {
+        self.no_buffer = false;
         let mut announced = None;
-        if let (true, Some(beat), Some(slot)) = (out.rx_ready, i.rx, self.slot) {
-            let s = usize::from(slot);
-            if !self.oversize {
-                self.beats[s * SLOT_BEATS + usize::from(self.beat)] = beat.data;
+        if let (true, Some(beat)) = (out.rx_ready, i.rx) {
+            if !self.inside {
+                self.discarding = self.slot.is_none() || self.filling.is_some();
             }
-            if beat.last {
-                if self.oversize {
-                    self.oversize_count = self.oversize_count.wrapping_add(1);
-                } else {
-                    self.lengths[s] = self.beat;
-                    self.keeps[s] = beat.keep;
-                    announced = Some(Arrival {
-                        flow: beat.flow,
-                        psn: beat.psn,
-                        room,
-                        tag: u16::from(beat.path) << 8 | u16::from(slot),
-                    });
-                }
-                self.beat = 0;
-                self.oversize = false;
+            match self.slot {
+                Some(slot) if !self.discarding => announced = self.store_beat(beat, slot, room),
+                _ => self.no_buffer = beat.last && !beat.bad,
+            }
+            let at_end = usize::from(self.beat) == self.buffer.slot_beats() - 1;
+            self.oversize = !beat.last && (self.oversize || at_end);
+            self.beat = if beat.last || at_end {
+                0
             } else {
-                self.oversize |= usize::from(self.beat) == SLOT_BEATS - 1;
-                self.beat = (self.beat + 1) % SLOT_BEATS as u8;
-            }
+                self.beat + 1
+            };
+            self.inside = !beat.last;
         }
         (announced, self.slot.is_none() || announced.is_some())
     }
 
+    /// Stores a beat in the packet's slot; returns the packet if it is complete and to be kept.
+    fn store_beat(&mut self, beat: &RxBeat, slot: u16, room: bool) -> Option<Arrival> {
+        let s = usize::from(slot);
+        if !self.oversize {
+            self.store.beats[s * self.store.slot_beats + usize::from(self.beat)] = beat.data;
+        }
+        if !beat.last || beat.bad {
+            return None;
+        }
+        if self.oversize {
+            self.oversize_count = self.oversize_count.wrapping_add(1);
+            return None;
+        }
+        self.store.last_beats[s] = self.beat;
+        self.store.keeps[s] = beat.keep;
+        self.store.places[s] = beat.place;
+        let tag = Tag {
+            slot,
+            path: beat.path,
+            sent_ns: beat.sent_ns,
+            received_ns: beat.received_ns,
+        };
+        Some(Arrival {
+            flow: beat.flow,
+            psn: beat.psn,
+            room,
+            tag: tag.pack(),
+        })
+    }
+
     /// Free list and the slot for the next packet.
-    fn refill(&mut self, freed: Option<u8>, wanted: bool) {
+    fn refill(&mut self, freed: Option<u16>, wanted: bool) {
         let pushed = self.filling.or(freed);
-        self.filling = self.filling.and_then(|n| n.checked_add(1));
+        self.filling = self
+            .filling
+            .map(|n| n + 1)
+            .filter(|&n| usize::from(n) < self.buffer.slots);
         let offered = self.free.front().copied();
         let taken = self.free.clock(wanted, pushed);
         if wanted {

@@ -27,10 +27,21 @@ pub struct Inputs {
     pub window: Option<(u16, u8, u16)>,
     /// ACK: flow, path.
     pub ack: Option<(u16, u8)>,
-    /// Request: flow, limit.
-    pub req: Option<(u16, u32)>,
+    /// Request.
+    pub req: Option<Request>,
     /// The result is taken.
     pub res_ready: bool,
+}
+
+/// A flow asks for a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Flow.
+    pub flow: u16,
+    /// First PSN that it may not send; of a retransmission the PSN, which is handed on.
+    pub limit: u32,
+    /// The packet is a retransmission: no new PSN, and not bound by the limit.
+    pub again: bool,
 }
 
 /// A decision.
@@ -42,6 +53,8 @@ pub struct Decision {
     pub path: Option<u8>,
     /// The request's limit.
     pub limit: u32,
+    /// The request was for a retransmission.
+    pub again: bool,
 }
 
 /// Outputs of one clock.
@@ -57,8 +70,7 @@ pub struct Outputs {
 
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
-    flow: u16,
-    limit: u32,
+    request: Request,
     windows: [u16; MAX_PATHS],
     acked: [u16; MAX_PATHS],
     rooms: [u16; MAX_PATHS],
@@ -86,7 +98,7 @@ impl FlowState {
 pub struct Selector {
     paths: usize,
     flows: Vec<FlowState>,
-    held: Option<(u16, u32)>,
+    held: Option<Request>,
     gate: Gate<{ OWN_FLOW - 1 }>,
     sweep: Sweep,
     on_their_way: Pipe<InFlight, DECISION>,
@@ -111,7 +123,7 @@ impl Selector {
 
     fn issues(&self) -> bool {
         match self.held {
-            Some((flow, _)) => !self.sweep.busy() && self.gate.admits(flow),
+            Some(r) => !self.sweep.busy() && self.gate.admits(r.flow),
             None => false,
         }
     }
@@ -127,15 +139,14 @@ impl Selector {
         }
     }
 
-    fn read(&self, flow: u16, limit: u32) -> InFlight {
-        let s = &self.flows[usize::from(flow)];
+    fn read(&self, request: Request) -> InFlight {
+        let s = &self.flows[usize::from(request.flow)];
         let mut rooms = [0; MAX_PATHS];
         for (p, r) in rooms[..self.paths].iter_mut().enumerate() {
             *r = room(s.windows[p], s.transmit.sent[p], s.acked[p]);
         }
         InFlight {
-            flow,
-            limit,
+            request,
             windows: s.windows,
             acked: s.acked,
             rooms,
@@ -146,16 +157,19 @@ impl Selector {
         let rooms = &r.rooms[..self.paths];
         let mut share = [0; MAX_PATHS];
         shares(rooms, &mut share);
-        let path = self.flows[usize::from(r.flow)].transmit.decide(
-            rooms,
-            &share,
-            |p, sent| room(r.windows[p], sent, r.acked[p]) != 0,
-            Psn::new(r.limit),
-        );
+        let open = |p: usize, sent| room(r.windows[p], sent, r.acked[p]) != 0;
+        let Request { flow, limit, again } = r.request;
+        let transmit = &mut self.flows[usize::from(flow)].transmit;
+        let path = if again {
+            transmit.choose(rooms, &share, open)
+        } else {
+            transmit.decide(rooms, &share, open, Psn::new(limit))
+        };
         Decision {
-            flow: r.flow,
+            flow,
             path: path.map(|p| p as u8),
-            limit: r.limit,
+            limit,
+            again,
         }
     }
 
@@ -174,7 +188,7 @@ impl Selector {
         } else {
             None
         };
-        let entering = issued.map(|(flow, limit)| self.read(flow, limit));
+        let entering = issued.map(|r| self.read(r));
         let deciding = self.on_their_way.clock(entering);
         let decided = deciding.map(|r| self.decide(&r));
 
@@ -195,7 +209,7 @@ impl Selector {
             self.held = i.req;
         }
         let popped = self.results.clock(i.res_ready, decided);
-        self.gate.clock(issued.map(|(flow, _)| flow), popped);
+        self.gate.clock(issued.map(|r| r.flow), popped);
         out
     }
 }

@@ -8,6 +8,9 @@ use crate::deficit::MAX_PATHS;
 use crate::psn::Psn;
 use crate::tracker::{sending_bound, Verdict};
 
+/// Bit of the tracker's tag: the ACK's path has room for one more.
+const COUNT: u128 = 1 << 4;
+
 /// Clocks from issue to the bound.
 const BOUND: usize = 3;
 
@@ -35,16 +38,46 @@ pub struct Inputs {
     pub window: Option<(u16, u8, u16)>,
     /// Skip: flow, path, PSNs.
     pub skip: Option<(u16, u8, u16)>,
-    /// ACK: flow, path, PSN.
-    pub ack: Option<(u16, u8, u32)>,
+    /// ACK of a data packet.
+    pub ack: Option<Ack>,
+    /// In flight no more, though not acknowledged: flow, path.
+    pub resolve: Option<(u16, u8)>,
+    /// Lost PSN to be sent again: flow, PSN.
+    pub again: Option<(u16, u32)>,
     /// Request: flow.
     pub req: Option<u16>,
     /// The packet is taken.
     pub res_ready: bool,
+    /// The retransmission is taken.
+    pub retry_ready: bool,
     /// The idle answer is taken.
     pub idle_ready: bool,
     /// The ACK report is taken.
     pub acked_ready: bool,
+}
+
+/// ACK of a data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// Flow.
+    pub flow: u16,
+    /// Path that has room for one more.
+    pub path: u8,
+    /// PSN.
+    pub psn: u32,
+    /// The PSN was in flight; not so when it had been found lost.
+    pub count: bool,
+}
+
+/// A retransmission, or the want of a path for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// Flow.
+    pub flow: u16,
+    /// Path, when one is open.
+    pub path: Option<u8>,
+    /// PSN.
+    pub psn: u32,
 }
 
 /// Outputs of one clock.
@@ -58,12 +91,18 @@ pub struct Outputs {
     pub window_ready: bool,
     /// The ACK port is ready.
     pub ack_ready: bool,
+    /// The port of what is resolved otherwise is ready.
+    pub resolve_ready: bool,
+    /// The port of lost PSNs is ready.
+    pub again_ready: bool,
     /// The request port is ready.
     pub req_ready: bool,
     /// Packet to send.
     pub res: Option<Pick>,
-    /// Flow that sends nothing.
-    pub idle: Option<u16>,
+    /// Retransmission to send.
+    pub retry: Option<Retry>,
+    /// Flow that sends nothing, and a retransmission's PSN.
+    pub idle: Option<(u16, Option<u32>)>,
     /// ACK that is being counted.
     pub acked: Option<Judged>,
 }
@@ -78,9 +117,9 @@ pub struct Sender {
     acks: Tracker,
     sweep: Sweep,
     gate: Gate<1>,
-    held: Option<u16>,
-    on_their_way: Pipe<(u16, u32), BOUND>,
-    bounds: OutputQueue<(u16, u32)>,
+    held: Option<(u16, Option<u32>)>,
+    on_their_way: Pipe<selector::Request, BOUND>,
+    bounds: OutputQueue<selector::Request>,
     chosen: Option<picker::Request>,
     limits: Vec<u32>,
     unacknowledged: Vec<u32>,
@@ -121,16 +160,30 @@ impl Sender {
         let pick = self.picker.outputs();
         let count = self.acks.outputs();
         let idle = !self.sweep.busy();
-        let issues = self.held.filter(|&f| idle && self.gate.admits(f));
+        let issues = self.held.filter(|&(f, _)| idle && self.gate.admits(f));
+        let take = idle && (self.held.is_none() || issues.is_some());
         let count_ready = choose.idle && idle;
         let out = Outputs {
             open_ready: idle && choose.idle && pick.idle && count.idle && count.res.is_none(),
             control_ready: idle,
             window_ready: choose.idle,
             ack_ready: count.req_ready,
-            req_ready: idle && (self.held.is_none() || issues.is_some()),
+            resolve_ready: count_ready && count.res.is_none(),
+            again_ready: take,
+            req_ready: take && i.again.is_none(),
             res: pick.res,
-            idle: choose.res.filter(|d| d.path.is_none()).map(|d| d.flow),
+            retry: choose
+                .res
+                .filter(|d| d.again && d.path.is_some())
+                .map(|d| Retry {
+                    flow: d.flow,
+                    path: d.path,
+                    psn: d.limit,
+                }),
+            idle: choose
+                .res
+                .filter(|d| d.path.is_none())
+                .map(|d| (d.flow, d.again.then_some(d.limit))),
             acked: count.res.filter(|_| count_ready),
         };
         if i.rst {
@@ -139,11 +192,18 @@ impl Sender {
         }
         let open = i.open.filter(|_| out.open_ready);
         let advance = self.chosen.is_none() || pick.req_ready;
-        let granted = choose.res.and_then(|d| d.path.map(|p| (d, p)));
+        let granted = choose
+            .res
+            .filter(|d| !d.again)
+            .and_then(|d| d.path.map(|p| (d, p)));
         let counted = count.res.filter(|_| count_ready && i.acked_ready);
 
         // Reads of this clock come before its writes.
-        let entering = issues.map(|f| (f, self.bound(f)));
+        let entering = issues.map(|(flow, again)| selector::Request {
+            flow,
+            limit: again.unwrap_or_else(|| self.bound(flow)),
+            again: again.is_some(),
+        });
         let next_chosen = granted.map(|(d, path)| picker::Request {
             flow: d.flow,
             path,
@@ -156,11 +216,14 @@ impl Sender {
             open,
             window: i.window,
             ack: counted
-                .filter(|j| j.outcome.verdict == Verdict::Accepted)
-                .map(|j| (j.arrival.flow, j.arrival.tag as u8)),
+                .filter(|j| j.outcome.verdict == Verdict::Accepted && j.arrival.tag & COUNT != 0)
+                .map(|j| (j.arrival.flow, (j.arrival.tag & 15) as u8))
+                .or(i.resolve.filter(|_| out.resolve_ready)),
             req: self.bounds.front().copied(),
             res_ready: if granted.is_some() {
                 advance
+            } else if out.retry.is_some() {
+                i.retry_ready
             } else {
                 i.idle_ready
             },
@@ -174,11 +237,11 @@ impl Sender {
         self.acks.step(&tracker::Inputs {
             rst: false,
             open,
-            req: i.ack.map(|(flow, path, psn)| Arrival {
-                flow,
-                psn,
+            req: i.ack.map(|a| Arrival {
+                flow: a.flow,
+                psn: a.psn,
                 room: true,
-                tag: path.into(),
+                tag: u128::from(a.path) | if a.count { COUNT } else { 0 },
             }),
             res_ready: count_ready && i.acked_ready,
         });
@@ -192,12 +255,13 @@ impl Sender {
         }
         let bounded = self.on_their_way.clock(entering);
         let popped = self.bounds.clock(choose.req_ready, bounded);
-        self.gate.clock(issues, popped);
+        self.gate.clock(issues.map(|(f, _)| f), popped);
         if issues.is_some() {
             self.held = None;
         }
-        if out.req_ready && i.req.is_some() {
-            self.held = i.req;
+        if take {
+            let again = i.again.map(|(flow, psn)| (flow, Some(psn)));
+            self.held = again.or(i.req.map(|f| (f, None))).or(self.held);
         }
         self.write(i, idle, counted);
         if let Some((flow, psn)) = self.sweep.clock(open) {

@@ -25,8 +25,8 @@ pub struct Arrival {
     pub psn: u32,
     /// An out-of-order arrival may be taken too.
     pub room: bool,
-    /// Handed on, 12 bits.
-    pub tag: u16,
+    /// Handed on, as many bits as the instance has.
+    pub tag: u128,
 }
 
 /// A verdict on an arrival.

@@ -1,50 +1,37 @@
-//! Packet captures of a simulated link, as nanosecond pcap files.
+//! Packet captures of a simulated link, as nanosecond pcap files in Rondo's wire format
+//! (`docs/wire-format.md`) on IPv4.
 //!
-//! A packet is Ethernet, IPv4, UDP to port 4793 and the simulation header below; the payload is
-//! cut off, so a record holds 74 bytes and the packet's true size stands in pcap's original
-//! length. MAC addresses are `02:00:` and the host number in four bytes; IPv4 addresses are `10.`
-//! and the host number's low three bytes. The ECN field is CE for a marked packet and ECT(0) for
-//! any other. The UDP checksum is absent (0), since the payload is not kept.
-//!
-//! | Offset | Bytes | Field                                                       |
-//! |-------:|------:|-------------------------------------------------------------|
-//! |      0 |     4 | magic `RSIM`                                                |
-//! |      4 |     1 | version, 1                                                  |
-//! |      5 |     1 | kind: 0 data, 1 probe, 2 acknowledgement, 3 negative one    |
-//! |      6 |     1 | flags: bit 0 retransmission                                 |
-//! |      7 |     1 | path                                                        |
-//! |      8 |     4 | flow                                                        |
-//! |     12 |     3 | packet sequence number                                      |
-//! |     15 |     3 | cumulative packet sequence number                           |
-//! |     18 |     8 | time of sending, ns                                         |
-//! |     26 |     2 | size on the wire, bytes                                     |
-//! |     28 |     4 | reserved, 0                                                 |
-//!
-//! Numbers are big-endian. A packet smaller than the 74 bytes of its headers is recorded with an
-//! original length of 74 bytes; its own size is in the header.
+//! Payloads are zeros, with the CRC of zeros, and cut off: a record holds the 80 bytes of a packet's
+//! headers, and its length stands in pcap's original length. MAC addresses are `02:00:` and the host
+//! number in four bytes; IPv4 addresses are `10.` and the host number's low three bytes. The ECN field
+//! is CE for a marked packet and ECT(0) for any other.
 
-use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, UdpHeader};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter as Records};
 use pcap_file::{DataLink, TsResolution};
+use rondo_models::wire::crc::crc32c_padded;
+use rondo_models::wire::frame::{frame_bytes, IpAddresses};
+use rondo_models::wire::udp::RONDO_PORT;
+use rondo_models::wire::{ethernet, header, ipv4, FrameRepr, MacAddress};
 use std::io::{self, BufWriter, Write};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::{Builder, NamedTempFile};
 
-/// UDP destination port of every packet.
-pub const UDP_PORT: u16 = 4793;
-/// First bytes of the simulation header.
-pub const MAGIC: [u8; 4] = *b"RSIM";
-/// Version of the simulation header.
-pub const VERSION: u8 = 1;
-/// Length of the simulation header, in bytes.
-pub const SIM_HEADER_BYTES: u16 = 32;
 /// Length of all headers of a packet, in bytes: what a record holds.
-pub const CAPTURED_BYTES: u16 = ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES + SIM_HEADER_BYTES;
+pub const CAPTURED_BYTES: usize = frame_bytes(false, 0);
 
-const ETHERNET_BYTES: u16 = 14;
-const IPV4_BYTES: u16 = 20;
-const UDP_BYTES: u16 = 8;
+/// Zeros for the longest payload that a field of 14 bits can tell.
+static ZEROS: [u8; 1 << PAYLOAD_BITS] = [0; 1 << PAYLOAD_BITS];
+const PAYLOAD_BITS: u32 = 14;
+
+/// CRC-32C of a payload of `payload_len` zeros, padded as the wire format demands.
+///
+/// # Panics
+/// If the length has more than 14 bits.
+pub fn zeros_crc(payload_len: u16) -> u32 {
+    crc32c_padded(&ZEROS[..payload_len.into()])
+}
 
 /// A packet on a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,39 +42,10 @@ pub struct Frame {
     pub dst_host: u32,
     /// UDP source port, by which switches choose a path.
     pub src_port: u16,
-    /// Differentiated services code point, 6 bits.
-    pub dscp: u8,
     /// Marked by a switch: congestion experienced.
     pub ecn_ce: bool,
-    /// What the packet is for.
-    pub kind: Kind,
-    /// Number of the flow.
-    pub flow: u32,
-    /// Packet sequence number, 24 bits.
-    pub psn: u32,
-    /// Path that the sender chose.
-    pub path: u8,
-    /// Cumulative packet sequence number, 24 bits.
-    pub cumulative: u32,
-    /// Time at which the sender sent it, in ns.
-    pub sent_ns: u64,
-    /// Sent before.
-    pub retransmission: bool,
-    /// Size in bytes, from the Ethernet header to the end of the payload.
-    pub wire_bytes: u16,
-}
-
-/// What a packet is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Carries payload.
-    Data = 0,
-    /// Measures a path.
-    Probe = 1,
-    /// Acknowledges packets.
-    Ack = 2,
-    /// Reports a missing packet.
-    Nak = 3,
+    /// Rondo header.
+    pub header: header::Repr,
 }
 
 /// Why a capture could not be written.
@@ -232,9 +190,9 @@ fn plain(error: pcap_file::PcapError) -> io::Error {
 }
 
 fn append<W: Write>(records: &mut Records<W>, time_ns: u64, frame: &Frame) -> io::Result<()> {
-    let bytes = encode(frame)?;
-    let length = u32::from(frame.wire_bytes.max(CAPTURED_BYTES));
-    let packet = PcapPacket::new(Duration::from_nanos(time_ns), length, &bytes);
+    let bytes = encode(frame);
+    let time = Duration::from_nanos(time_ns);
+    let packet = PcapPacket::new(time, bytes.len() as u32, &bytes[..CAPTURED_BYTES]);
     records.write_packet(&packet).map_err(plain)?;
     Ok(())
 }
@@ -244,9 +202,12 @@ fn check(time_ns: u64, frame: &Frame) -> Result<(), TooWide> {
         0 => Ok(()),
         _ => Err(TooWide { field, value, bits }),
     };
-    fits("dscp", frame.dscp.into(), 6)?;
-    fits("psn", frame.psn.into(), 24)?;
-    fits("cumulative", frame.cumulative.into(), 24)?;
+    fits("path", frame.header.path().into(), 4)?;
+    fits(
+        "payload_len",
+        frame.header.payload_len().into(),
+        PAYLOAD_BITS,
+    )?;
     if time_ns / 1_000_000_000 > u64::from(u32::MAX) {
         return Err(TooWide {
             field: "time_ns",
@@ -257,142 +218,140 @@ fn check(time_ns: u64, frame: &Frame) -> Result<(), TooWide> {
     Ok(())
 }
 
-/// The headers of a packet, as on the wire.
-fn encode(frame: &Frame) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(CAPTURED_BYTES.into());
-    let udp_bytes = frame.wire_bytes.max(CAPTURED_BYTES) - ETHERNET_BYTES - IPV4_BYTES;
-    let ethernet = Ethernet2Header {
-        source: mac(frame.src_host),
-        destination: mac(frame.dst_host),
-        ether_type: EtherType::IPV4,
-    };
-    let (from, to) = (ipv4(frame.src_host), ipv4(frame.dst_host));
-    let mut ip =
-        Ipv4Header::new(udp_bytes, 64, IpNumber::UDP, from, to).map_err(io::Error::other)?;
-    ip.dscp = IpDscp::try_new(frame.dscp).map_err(io::Error::other)?;
-    ip.ecn = IpEcn::try_new(if frame.ecn_ce { 0b11 } else { 0b10 }).map_err(io::Error::other)?;
-    let udp = UdpHeader {
+/// The packet as on the wire.
+fn encode(frame: &Frame) -> Vec<u8> {
+    let repr = FrameRepr {
+        source_mac: mac(frame.src_host),
+        destination_mac: mac(frame.dst_host),
+        ip: IpAddresses::V4 {
+            source: ipv4(frame.src_host),
+            destination: ipv4(frame.dst_host),
+        },
         source_port: frame.src_port,
-        destination_port: UDP_PORT,
-        length: udp_bytes,
-        checksum: 0,
+        destination_port: RONDO_PORT,
+        header: frame.header,
     };
-    ethernet.write(&mut bytes)?;
-    ip.write(&mut bytes)?;
-    udp.write(&mut bytes)?;
-    bytes.extend_from_slice(&sim_header(frame));
-    Ok(bytes)
+    let mut bytes = vec![0; repr.frame_bytes()];
+    repr.emit(&ZEROS[..frame.header.payload_len().into()], &mut bytes);
+    let mut ip = ipv4::Packet::new_unchecked(&mut bytes[ethernet::HEADER_BYTES..]);
+    let ecn = if frame.ecn_ce { 0b11 } else { 0b10 };
+    ip.set_traffic_class(frame.header.kind().dscp(), ecn);
+    ip.fill_checksum();
+    bytes
 }
 
-fn sim_header(frame: &Frame) -> [u8; SIM_HEADER_BYTES as usize] {
-    let mut header = [0; SIM_HEADER_BYTES as usize];
-    header[..4].copy_from_slice(&MAGIC);
-    header[4] = VERSION;
-    header[5] = frame.kind as u8;
-    header[6] = frame.retransmission.into();
-    header[7] = frame.path;
-    header[8..12].copy_from_slice(&frame.flow.to_be_bytes());
-    header[12..15].copy_from_slice(&frame.psn.to_be_bytes()[1..]);
-    header[15..18].copy_from_slice(&frame.cumulative.to_be_bytes()[1..]);
-    header[18..26].copy_from_slice(&frame.sent_ns.to_be_bytes());
-    header[26..28].copy_from_slice(&frame.wire_bytes.to_be_bytes());
-    header
-}
-
-fn mac(host: u32) -> [u8; 6] {
+fn mac(host: u32) -> MacAddress {
     let [a, b, c, d] = host.to_be_bytes();
-    [0x02, 0x00, a, b, c, d]
+    MacAddress([0x02, 0x00, a, b, c, d])
 }
 
-fn ipv4(host: u32) -> [u8; 4] {
+fn ipv4(host: u32) -> Ipv4Addr {
     let [_, b, c, d] = host.to_be_bytes();
-    [10, b, c, d]
+    Ipv4Addr::new(10, b, c, d)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use etherparse::{LaxPacketHeaders, LinkHeader, NetHeaders, TransportHeader};
     use pcap_file::pcap::PcapReader;
+    use rondo_models::psn::Psn;
+    use rondo_models::wire::frame::parse;
+    use rondo_models::wire::header::Acked;
+    use rondo_models::wire::{Identity, Place};
     use std::fs::File;
+    use std::net::Ipv6Addr;
 
     fn data() -> Frame {
+        let place = Place {
+            message: 0xdead_beef,
+            offset: 0xffff_f000,
+            message_len: u32::MAX,
+            payload_len: 4_032,
+            last: true,
+        };
         Frame {
             src_host: 0x0102_0304,
             dst_host: 7,
             src_port: 51_234,
-            dscp: 46,
             ecn_ce: true,
-            kind: Kind::Data,
-            flow: 0xdead_beef,
-            psn: 0xff_fffe,
-            path: 200,
-            cumulative: 0x01_0203,
-            sent_ns: 1_234_567_890_123,
-            retransmission: true,
-            wire_bytes: 4_178,
+            header: header::Repr::Data {
+                flow: 0xbeef,
+                epoch: 0,
+                path: 15,
+                psn: Psn::new(0xff_fffe),
+                place,
+                payload_crc: zeros_crc(place.payload_len),
+                sent_ns: 0x8765_4321,
+                retransmission: true,
+            },
         }
     }
 
     fn frames() -> Vec<(u64, Frame)> {
-        let with = |kind, wire_bytes| Frame {
-            kind,
-            wire_bytes,
+        let with = |header| Frame {
             ecn_ce: false,
-            retransmission: false,
-            dscp: 0,
+            header,
             ..data()
+        };
+        let ack = |of, nak| {
+            with(header::Repr::Ack {
+                flow: 3,
+                epoch: 0,
+                path: 2,
+                of,
+                nak,
+                duplicate: false,
+                sent_ns: 1,
+                received_ns: 2,
+            })
+        };
+        let of = Acked::Data {
+            psn: Psn::new(0xff_fffe),
+            expected: Psn::new(0x01_0203),
+            selective: 1 << 62,
+        };
+        let probe = header::Repr::Probe {
+            flow: 3,
+            epoch: 0,
+            path: 2,
+            sent_ns: 1,
+            payload_len: 4_032,
         };
         vec![
             (0, data()),
-            (999_999_999, with(Kind::Probe, 74)),
-            (5_000_000_001, with(Kind::Ack, 64)),
-            (4_294_967_295_999_999_999, with(Kind::Nak, u16::MAX)),
+            (999_999_999, with(probe)),
+            (5_000_000_001, ack(of, false)),
+            (6_000_000_000, ack(Acked::Probe, false)),
+            (4_294_967_295_999_999_999, ack(of, true)),
         ]
     }
 
-    /// Reads a record back, field by field.
+    /// Reads a record back, its payload put where it was cut off.
     fn decode(record: &PcapPacket) -> Frame {
-        let packet = LaxPacketHeaders::from_ethernet(&record.data).expect("headers");
-        let Some(LinkHeader::Ethernet2(link)) = packet.link else {
-            panic!("no Ethernet")
+        let mut bytes = record.data.to_vec();
+        bytes.resize(record.orig_len as usize, 0);
+        let identity = Identity {
+            mac: mac(7),
+            ipv4: ipv4(7),
+            ipv6: Ipv6Addr::UNSPECIFIED,
+            udp_port: RONDO_PORT,
         };
-        let Some(NetHeaders::Ipv4(ip, _)) = packet.net else {
-            panic!("no IPv4")
-        };
-        let Some(TransportHeader::Udp(udp)) = packet.transport else {
-            panic!("no UDP")
-        };
-        let host = |mac: [u8; 6]| u32::from_be_bytes([mac[2], mac[3], mac[4], mac[5]]);
-        let (src_host, dst_host) = (host(link.source), host(link.destination));
-        assert_eq!((link.source[0], link.source[1]), (2, 0));
-        assert_eq!(
-            (ip.source, ip.destination),
-            (ipv4(src_host), ipv4(dst_host))
-        );
-        assert_eq!(ip.header_checksum, ip.calc_header_checksum());
-        assert_eq!(udp.destination_port, UDP_PORT);
-        assert_eq!(u32::from(ip.total_len) + 14, record.orig_len);
-        assert_eq!(u32::from(udp.length) + 34, record.orig_len);
-        let head = packet.payload.slice();
-        assert_eq!((head.len(), &head[..5]), (32, &b"RSIM\x01"[..]));
-        assert_eq!(&head[28..], [0; 4]);
-        let number =
-            |from: usize, to: usize| head[from..to].iter().fold(0, |n, &b| n << 8 | u64::from(b));
+        let (repr, payload) = parse(&bytes, &identity).expect("valid");
+        if let header::Repr::Data { payload_crc, .. } = repr.header {
+            assert_eq!(payload_crc, crc32c_padded(&bytes[payload]));
+        }
+        let [a, b, src_host @ ..] = repr.source_mac.0;
+        let src_host = u32::from_be_bytes(src_host);
+        assert_eq!((a, b), (2, 0));
+        assert_eq!(repr.ip.source(), ipv4(src_host));
+        let ip = ipv4::Packet::new_unchecked(&bytes[ethernet::HEADER_BYTES..]);
+        assert_eq!(ip.dscp(), repr.header.kind().dscp());
         Frame {
             src_host,
-            dst_host,
-            src_port: udp.source_port,
-            dscp: ip.dscp.value(),
-            ecn_ce: ip.ecn.value() == 0b11,
-            kind: [Kind::Data, Kind::Probe, Kind::Ack, Kind::Nak][usize::from(head[5])],
-            flow: number(8, 12) as u32,
-            psn: number(12, 15) as u32,
-            path: head[7],
-            cumulative: number(15, 18) as u32,
-            sent_ns: number(18, 26),
-            retransmission: head[6] == 1,
-            wire_bytes: number(26, 28) as u16,
+            dst_host: 7,
+            src_port: repr.source_port,
+            ecn_ce: ip.ecn() == 0b11,
+            header: repr.header,
         }
     }
 
@@ -413,8 +372,9 @@ mod tests {
         for (time, frame) in &frames() {
             let record = reader.next_packet().expect("a record").expect("valid");
             assert_eq!(record.timestamp, Duration::from_nanos(*time));
-            assert_eq!(record.data.len(), 74);
-            assert_eq!(record.orig_len, u32::from(frame.wire_bytes.max(74)));
+            assert_eq!(record.data.len(), 80);
+            let length = 80 + u32::from(frame.header.payload_len());
+            assert_eq!(record.orig_len, length);
             assert_eq!(decode(&record), *frame);
         }
         assert!(reader.next_packet().is_none());
@@ -440,12 +400,20 @@ mod tests {
 
         let path = folder.path().join("b.pcap");
         let mut writer = PcapWriter::create(&path).expect("create");
-        let wide = Frame {
-            psn: 1 << 24,
-            ..data()
+        let mut error = |header| {
+            let wide = Frame { header, ..data() };
+            writer.packet(0, &wide).expect_err("too wide").to_string()
         };
-        let error = writer.packet(0, &wide).expect_err("too wide").to_string();
-        assert!(error.ends_with("b.pcap: psn 16777216 does not fit 24 bits"));
+        let probe = |path, payload_len| header::Repr::Probe {
+            flow: 3,
+            epoch: 0,
+            path,
+            sent_ns: 1,
+            payload_len,
+        };
+        assert!(error(probe(16, 0)).ends_with("b.pcap: path 16 does not fit 4 bits"));
+        let long = error(probe(0, 1 << 14));
+        assert!(long.ends_with("b.pcap: payload_len 16384 does not fit 14 bits"));
         assert!(writer.packet(u64::MAX, &data()).is_err());
         writer.packet(0, &data()).expect("still usable");
         writer.records = None;

@@ -84,6 +84,57 @@ pub(super) fn first_psn(rng: &mut SmallRng) -> u32 {
     }
 }
 
+/// Puts a value of two words on a port.
+pub(crate) fn set_wide(row: &mut [u64], at: usize, value: u128) {
+    row[at] = value as u64;
+    row[at + 1] = (value >> 64) as u64;
+}
+
+/// A value of two words of a port.
+pub(crate) fn get_wide(row: &[u64], at: usize) -> u128 {
+    u128::from(row[at]) | u128::from(row[at + 1]) << 64
+}
+
+/// What a long run has to meet: it would prove too little without.
+#[derive(Debug, Clone)]
+pub struct Reached<const N: usize> {
+    names: [&'static str; N],
+    counts: [u64; N],
+    clocks: u64,
+}
+
+impl<const N: usize> Reached<N> {
+    /// Clocks after which each must have been met.
+    const LONG: u64 = 250_000;
+
+    /// With the violation that is reported for each if it is not met.
+    pub fn new(names: [&'static str; N]) -> Self {
+        Self {
+            names,
+            counts: [0; N],
+            clocks: 0,
+        }
+    }
+
+    /// A clock, in which those that are true were met.
+    #[inline]
+    pub fn clock(&mut self, met: [bool; N]) {
+        self.clocks += 1;
+        for (count, met) in self.counts.iter_mut().zip(met) {
+            *count += u64::from(met);
+        }
+    }
+
+    /// The first that a long run has not met.
+    pub fn missing(&self) -> Option<&'static str> {
+        if self.clocks < Self::LONG {
+            return None;
+        }
+        let at = self.counts.iter().position(|&c| c == 0)?;
+        Some(self.names[at])
+    }
+}
+
 fn find(map: &HashMap<String, usize>, port: &str) -> Result<usize, SimError> {
     map.get(port).copied().ok_or_else(|| SimError::NoPort {
         port: port.to_owned(),
@@ -136,6 +187,7 @@ pub struct Pace {
     rate: u32,
     left: u32,
     rates: &'static [u32],
+    longest: u32,
 }
 
 impl Pace {
@@ -150,6 +202,15 @@ impl Pace {
             rate: 0,
             left: 0,
             rates,
+            longest: 1500,
+        }
+    }
+
+    /// The same in phases so long that buffers fill.
+    pub fn long(rates: &'static [u32]) -> Self {
+        Self {
+            longest: 6000,
+            ..Self::new(rates)
         }
     }
 
@@ -157,7 +218,7 @@ impl Pace {
     #[inline]
     pub fn active(&mut self, rng: &mut SmallRng) -> bool {
         if self.left == 0 {
-            self.left = rng.random_range(50..1500);
+            self.left = rng.random_range(50..self.longest);
             self.rate = self.rates[rng.random_range(0..self.rates.len())];
         }
         self.left -= 1;

@@ -75,16 +75,48 @@ impl Flow {
     }
 }
 
+/// SplitMix64: any mixing function will do.
+fn mix(x: &mut u64) -> u64 {
+    *x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *x;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z ^ (z >> 27)
+}
+
 /// Contents of a beat: a function of flow, PSN and beat, so that a misplaced beat is seen.
-pub fn contents(flow: u16, psn: u32, beat: u8) -> Beat {
-    let mut x = u64::from(flow) << 40 | u64::from(psn) << 8 | u64::from(beat);
-    std::array::from_fn(|_| {
-        // SplitMix64: any mixing function will do.
-        x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = x;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z ^ (z >> 27)
-    })
+pub fn contents(flow: u16, psn: u32, beat: u16) -> Beat {
+    let mut x = u64::from(flow) << 48 | u64::from(psn) << 16 | u64::from(beat);
+    std::array::from_fn(|_| mix(&mut x))
+}
+
+/// Place of a packet in its message, 112 bits: a function of flow and PSN.
+pub fn place(flow: u16, psn: u32) -> u128 {
+    let mut x = u64::from(flow) << 24 | u64::from(psn);
+    (u128::from(mix(&mut x)) << 64 | u128::from(mix(&mut x))) >> 16
+}
+
+/// A packet that is being sent.
+#[derive(Clone, Copy)]
+struct Packet {
+    flow: u16,
+    psn: u32,
+    beats: u16,
+    keep: u64,
+    path: u8,
+    bad: bool,
+    sent_ns: u32,
+    received_ns: u32,
+}
+
+/// How long packets are for a while.
+#[derive(Clone, Copy)]
+enum Sizes {
+    /// One beat: as many packets as there can be.
+    Short,
+    /// Mostly one to four beats, sometimes a whole slot, rarely too many.
+    Mixed,
+    /// Around a whole slot.
+    Long,
 }
 
 /// Beats of one packet after another.
@@ -93,18 +125,22 @@ pub struct PacketSource {
     /// Arrival order of each flow.
     pub flows: Vec<Flow>,
     window: u32,
+    slot_beats: u16,
     hot: u16,
-    packet: Option<(u16, u32, u8, u64, u8)>,
-    beat: u8,
+    sizes: Sizes,
+    packet: Option<Packet>,
+    beat: u16,
 }
 
 impl PacketSource {
-    /// `flows` flows in windows of `window` PSNs.
-    pub fn new(flows: usize, window: usize) -> Self {
+    /// `flows` flows in windows of `window` PSNs, slots of `slot_beats` beats.
+    pub fn new(flows: usize, window: usize, slot_beats: usize) -> Self {
         Self {
             flows: vec![Flow::default(); flows],
             window: window as u32,
+            slot_beats: slot_beats as u16,
             hot: 0,
+            sizes: Sizes::Mixed,
             packet: None,
             beat: 0,
         }
@@ -119,56 +155,89 @@ impl PacketSource {
         self.beat = 0;
     }
 
-    /// The next beat; a packet has mostly one to four, sometimes all 64, rarely too many.
-    pub fn next_beat(&mut self, rng: &mut SmallRng, closed: Option<u16>) -> Option<RxBeat> {
-        let count = self.flows.len() as u16;
-        if self.packet.is_none() {
-            if rng.random_range(0..200) == 0 {
-                self.hot = rng.random_range(0..count);
-            }
-            let flow = if rng.random_range(0..3) == 0 {
-                self.hot
-            } else {
-                rng.random_range(0..count)
+    fn beats(&mut self, rng: &mut SmallRng) -> u16 {
+        let slot = self.slot_beats;
+        if rng.random_range(0..500) == 0 {
+            self.sizes = match rng.random_range(0..6) {
+                0..=1 => Sizes::Short,
+                2 => Sizes::Long,
+                _ => Sizes::Mixed,
             };
-            if closed == Some(flow) {
-                return None;
-            }
-            let psn = self.flows[usize::from(flow)].arrival(rng, self.window);
-            let beats = match rng.random_range(0..200) {
-                0 => 66,
-                1..=4 => 64,
-                5..=20 => rng.random_range(1..=64),
-                _ => rng.random_range(1..=4),
-            };
-            let keep = u64::MAX >> rng.random_range(0..64);
-            self.packet = Some((flow, psn, beats, keep, rng.random_range(0..16)));
-            self.beat = 0;
         }
-        let (flow, psn, beats, keep, path) = self.packet?;
-        let last = self.beat + 1 == beats;
-        let beat = RxBeat {
-            data: contents(flow, psn, self.beat),
-            keep: if last { keep } else { u64::MAX },
-            last,
-            flow,
-            psn,
-            path,
-        };
-        self.beat += 1;
-        if last {
-            if beats > 64 {
-                // It will be dropped for its length: let the PSN come again.
-                self.flows[usize::from(flow)].again(psn);
-            }
-            self.packet = None;
+        match (self.sizes, rng.random_range(0..200)) {
+            (_, 0) => slot + 2,
+            (Sizes::Long, 1..=4) => slot + 1,
+            (Sizes::Long, 5..=20) => 1,
+            (Sizes::Long, _) | (Sizes::Mixed, 1..=4) => slot,
+            (Sizes::Mixed, 5..=20) => rng.random_range(1..=slot),
+            (Sizes::Mixed, _) => rng.random_range(1..=4),
+            (Sizes::Short, _) => 1,
         }
-        Some(beat)
     }
 
-    /// A packet of the flow is between its first and last beat.
-    pub fn sending(&self, flow: u16) -> bool {
-        self.packet.is_some_and(|p| p.0 == flow)
+    fn next_packet(&mut self, rng: &mut SmallRng) -> Packet {
+        let count = self.flows.len() as u16;
+        if rng.random_range(0..200) == 0 {
+            self.hot = rng.random_range(0..count);
+        }
+        let flow = if rng.random_range(0..3) == 0 {
+            self.hot
+        } else {
+            rng.random_range(0..count)
+        };
+        Packet {
+            flow,
+            psn: self.flows[usize::from(flow)].arrival(rng, self.window),
+            beats: self.beats(rng),
+            keep: u64::MAX >> rng.random_range(0..64),
+            path: rng.random_range(0..16),
+            bad: rng.random_range(0..40) == 0,
+            sent_ns: rng.random(),
+            received_ns: rng.random(),
+        }
+    }
+
+    /// The next beat. What counts with the last beat only is noise in the others.
+    pub fn next_beat(&mut self, rng: &mut SmallRng) -> RxBeat {
+        let p = match self.packet {
+            Some(p) => p,
+            None => self.next_packet(rng),
+        };
+        let beat = self.beat;
+        let last = beat + 1 == p.beats;
+        self.beat = if last { 0 } else { beat + 1 };
+        self.packet = (!last).then_some(p);
+        let data = contents(p.flow, p.psn, beat);
+        if !last {
+            return RxBeat {
+                data,
+                keep: u64::MAX,
+                last,
+                bad: rng.random(),
+                flow: rng.random_range(0..self.flows.len() as u16),
+                psn: rng.random_range(0..1 << 24),
+                path: rng.random_range(0..16),
+                place: u128::from(rng.random::<u64>()),
+                sent_ns: rng.random(),
+                received_ns: rng.random(),
+            };
+        }
+        if p.bad || p.beats > self.slot_beats {
+            // It will be dropped: let the PSN come again.
+            self.flows[usize::from(p.flow)].again(p.psn);
+        }
+        RxBeat {
+            data,
+            keep: p.keep,
+            last,
+            bad: p.bad,
+            flow: p.flow,
+            psn: p.psn,
+            path: p.path,
+            place: place(p.flow, p.psn),
+            sent_ns: p.sent_ns,
+            received_ns: p.received_ns,
+        }
     }
 }
 
@@ -177,8 +246,22 @@ impl PacketSource {
 #[derive(Clone)]
 pub struct DeliveryCheck {
     next: Vec<u32>,
-    beat: u8,
+    beat: u16,
     violation: Option<&'static str>,
+}
+
+/// A beat that was delivered.
+pub struct Delivered<'a> {
+    /// Flow.
+    pub flow: usize,
+    /// PSN.
+    pub psn: u32,
+    /// Payload.
+    pub data: &'a [u64],
+    /// Place in the message.
+    pub place: u128,
+    /// Last of the packet.
+    pub last: bool,
 }
 
 impl DeliveryCheck {
@@ -198,22 +281,25 @@ impl DeliveryCheck {
     }
 
     /// A beat was delivered.
-    pub fn beat(&mut self, flow: usize, psn: u32, data: &[u64], last: bool) {
-        match self.next.get(flow) {
+    pub fn beat(&mut self, d: &Delivered) {
+        match self.next.get(d.flow) {
             None => self.violation = Some("host_flow: no such flow"),
-            Some(&next) if next != psn => {
+            Some(&next) if next != d.psn => {
                 self.violation = Some("host_psn: not the next of its flow");
             }
-            Some(_) if contents(flow as u16, psn, self.beat) != data => {
+            Some(_) if contents(d.flow as u16, d.psn, self.beat) != d.data => {
                 self.violation = Some("host_data: not what was sent");
+            }
+            Some(_) if place(d.flow as u16, d.psn) != d.place => {
+                self.violation = Some("host_place: not what was sent");
             }
             Some(_) => {}
         }
         self.beat += 1;
-        if last {
+        if d.last {
             self.beat = 0;
-            if let Some(next) = self.next.get_mut(flow) {
-                *next = (psn + 1) & 0xff_ffff;
+            if let Some(next) = self.next.get_mut(d.flow) {
+                *next = (d.psn + 1) & 0xff_ffff;
             }
         }
     }

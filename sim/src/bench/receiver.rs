@@ -2,14 +2,15 @@
 
 use super::driver::first_psn;
 use super::packets::{DeliveryCheck, PacketSource};
-use super::reorder::{OutAt, RxAt};
-use super::{Pace, Resets, Rows, Source};
+use super::reorder::{limit, OutAt, Repeats, RxAt, DROPS};
+use super::{Pace, Reached, Resets, Rows, Source};
 use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rondo_models::cycle::receiver::{Inputs, Outputs, Receiver};
 use rondo_models::cycle::reorder::RxBeat;
+use rondo_models::reorder::Buffer;
 
 /// Words of the receiver datapath's ports in the input and output rows.
 pub struct ReceiverPorts {
@@ -69,13 +70,15 @@ impl ReceiverPorts {
         let stream = |at: &[usize]| {
             expected[at[0]] == actual[at[0]] && (actual[at[0]] == 0 || same(&at[1..]))
         };
-        let h = self.out.host[1];
-        same(&[self.open_ready, self.rx_ready])
+        let (h, place) = (self.out.host[1], self.out.host_place);
+        same(&[self.open_ready, self.rx_ready, self.out.no_buffer])
             && same(&self.out.counters)
             && stream(&self.sample)
             && stream(&self.out.ack)
             && stream(&self.out.host)
-            && (actual[self.out.host[0]] == 0 || expected[h..h + 8] == actual[h..h + 8])
+            && (actual[self.out.host[0]] == 0
+                || (expected[h..h + 8] == actual[h..h + 8]
+                    && expected[place..place + 2] == actual[place..place + 2]))
     }
 }
 
@@ -92,7 +95,10 @@ pub struct ReceiverBench {
     host: Pace,
     acks: Pace,
     limit: u32,
+    slots: usize,
     resets: Resets,
+    repeats: Repeats,
+    reached: Reached<5>,
 }
 
 impl ReceiverBench {
@@ -100,21 +106,30 @@ impl ReceiverBench {
     ///
     /// # Errors
     /// [`SimError::NoPort`] when `v` is another block.
-    pub fn new(v: &Verilog, window: usize, flows: usize, seed: u64) -> Result<Self, SimError> {
+    pub fn new(
+        v: &Verilog,
+        buffer: Buffer,
+        window: usize,
+        flows: usize,
+        seed: u64,
+    ) -> Result<Self, SimError> {
         let at = ReceiverPorts::new(v)?;
         Ok(Self {
             rng: SmallRng::seed_from_u64(seed),
             at,
-            model: Receiver::new(window, flows),
-            packets: PacketSource::new(flows, window),
+            model: Receiver::new(buffer, window, flows),
+            packets: PacketSource::new(flows, window, buffer.slot_beats()),
             check: DeliveryCheck::new(flows),
             rx: Source::new(Pace::MIXED),
             opens: Vec::new(),
             // A host that stops for long: the buffer fills to the last slot.
-            host: Pace::new(&[256, 256, 128, 8, 0, 0]),
+            host: Pace::long(&[256, 256, 256, 128, 8, 0, 0]),
             acks: Pace::new(Pace::MIXED),
             limit: 511,
-            resets: Resets::new(flows * window / 64),
+            slots: buffer.slots,
+            resets: Resets::new(buffer.slots.max(flows * window / 64)),
+            repeats: Repeats::default(),
+            reached: Reached::new(DROPS),
         })
     }
 
@@ -130,12 +145,8 @@ impl ReceiverBench {
             self.check.restart(usize::from(f), psn);
             self.packets.flows[usize::from(f)].restart(psn);
         }
-        self.limit = match self.rng.random_range(0..4) {
-            // Beyond what is allowed, too: the reserve must hold by itself.
-            0 | 1 => self.rng.random_range(253..512),
-            2 => self.rng.random_range(1..20),
-            _ => self.rng.random_range(20..254),
-        };
+        self.repeats = Repeats::default();
+        self.limit = limit(&mut self.rng, self.slots);
     }
 }
 
@@ -144,6 +155,9 @@ impl Bench for ReceiverBench {
         let rng = &mut self.rng;
         let a = &self.at;
         inputs[a.rst] = self.resets.active(rng).into();
+        if rng.random_range(0..8000) == 0 {
+            self.limit = limit(rng, self.slots);
+        }
         inputs[a.limit] = self.limit.into();
         let open = self.opens.last();
         inputs[a.open[0]] = open.is_some().into();
@@ -153,13 +167,9 @@ impl Bench for ReceiverBench {
         }
         let packets = &mut self.packets;
         let quiet = open.is_some();
-        let beat = self.rx.offer(rng, |rng| {
-            if quiet {
-                None
-            } else {
-                packets.next_beat(rng, None)
-            }
-        });
+        let beat = self
+            .rx
+            .offer(rng, |rng| (!quiet).then(|| packets.next_beat(rng)));
         a.rx.set(inputs, beat);
         inputs[a.out.host_ready] = self.host.active(rng).into();
         inputs[a.out.ack_ready] = self.acks.active(rng).into();
@@ -186,18 +196,17 @@ impl Bench for ReceiverBench {
         }
         let a = &self.at;
         a.out.check(inputs, outputs, &mut self.check);
-        self.rx.taken(outputs[a.rx_ready] != 0);
+        let taken = self.rx.taken(outputs[a.rx_ready] != 0);
+        let drops = self
+            .repeats
+            .clock(&a.out, inputs, outputs, taken, &mut self.packets);
+        self.reached.clock(drops);
         if outputs[a.open_ready] != 0 && inputs[a.open[0]] != 0 {
             self.opens.pop();
-        }
-        if let Some((flow, psn)) = a.out.nak(inputs, outputs) {
-            if let Some(f) = self.packets.flows.get_mut(flow) {
-                f.again(psn);
-            }
         }
     }
 
     fn violation(&self) -> Option<&str> {
-        self.check.violation()
+        self.check.violation().or(self.reached.missing())
     }
 }

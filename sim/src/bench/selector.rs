@@ -6,20 +6,20 @@ use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use rondo_models::cycle::selector::{Inputs, Selector};
+use rondo_models::cycle::selector::{Inputs, Request, Selector};
 
 struct At {
     rst: usize,
     open: [usize; 3],
     window: [usize; 4],
     ack: [usize; 3],
-    req: [usize; 3],
+    req: [usize; 4],
     res_ready: usize,
     open_ready: usize,
     window_ready: usize,
     ack_ready: usize,
     req_ready: usize,
-    res: [usize; 5],
+    res: [usize; 6],
 }
 
 /// What the stimulus knows of a flow.
@@ -42,7 +42,7 @@ pub struct SelectorBench {
     open: Source<(u16, u32)>,
     window: Source<(u16, u8, u16)>,
     ack: Source<(u16, u8)>,
-    req: Source<(u16, u32)>,
+    req: Source<Request>,
     ready: Pace,
     acks: Vec<(u16, u8)>,
 }
@@ -59,7 +59,7 @@ impl SelectorBench {
             open: r.inputs(["open_valid", "open_flow", "open_psn"])?,
             window: r.inputs(["window_valid", "window_flow", "window_path", "window_value"])?,
             ack: r.inputs(["ack_valid", "ack_flow", "ack_path"])?,
-            req: r.inputs(["req_valid", "req_flow", "req_limit"])?,
+            req: r.inputs(["req_valid", "req_flow", "req_limit", "req_again"])?,
             res_ready: r.input("res_ready")?,
             open_ready: r.output("open_ready")?,
             window_ready: r.output("window_ready")?,
@@ -71,6 +71,7 @@ impl SelectorBench {
                 "res_granted",
                 "res_path",
                 "res_limit",
+                "res_again",
             ])?,
         };
         Ok(Self {
@@ -172,12 +173,17 @@ impl Bench for SelectorBench {
             };
             let f = &mut flows[usize::from(flow)];
             f.limit = (f.limit + rng.random_range(0..3)) & 0xff_ffff;
-            Some((flow, f.limit))
+            Some(Request {
+                flow,
+                limit: f.limit,
+                again: rng.random_range(0..8) == 0,
+            })
         });
         inputs[a.req[0]] = req.is_some().into();
-        if let Some((flow, limit)) = req {
-            inputs[a.req[1]] = flow.into();
-            inputs[a.req[2]] = limit.into();
+        if let Some(r) = req {
+            inputs[a.req[1]] = r.flow.into();
+            inputs[a.req[2]] = r.limit.into();
+            inputs[a.req[3]] = r.again.into();
         }
         inputs[a.res_ready] = self.ready.active(rng).into();
         self.clock += 1;
@@ -197,7 +203,11 @@ impl Bench for SelectorBench {
                 )
             }),
             ack: on(a.ack[0]).then(|| (inputs[a.ack[1]] as u16, inputs[a.ack[2]] as u8)),
-            req: on(a.req[0]).then(|| (inputs[a.req[1]] as u16, inputs[a.req[2]] as u32)),
+            req: on(a.req[0]).then(|| Request {
+                flow: inputs[a.req[1]] as u16,
+                limit: inputs[a.req[2]] as u32,
+                again: on(a.req[3]),
+            }),
             res_ready: on(a.res_ready),
         });
         expected[a.open_ready] = out.idle.into();
@@ -210,6 +220,7 @@ impl Bench for SelectorBench {
             expected[a.res[2]] = d.path.is_some().into();
             expected[a.res[3]] = d.path.unwrap_or(0).into();
             expected[a.res[4]] = d.limit.into();
+            expected[a.res[5]] = d.again.into();
         }
     }
 

@@ -6,7 +6,7 @@ use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use rondo_models::cycle::sender::Sender;
+use rondo_models::cycle::sender::{Ack, Sender};
 
 /// Random posts, windows, skips, requests; ACKs of what was sent, late, out of order, doubled.
 /// Flows are opened right after a reset, before anything of them is under way.
@@ -24,10 +24,23 @@ pub struct SenderBench {
     post: Source<(u16, u32)>,
     window: Source<(u16, u8, u16)>,
     skip: Source<(u16, u8, u16)>,
-    ack: Source<(u16, u8, u32)>,
+    ack: Source<Ack>,
+    resolve: Source<(u16, u8)>,
+    again: Source<(u16, u32)>,
     req: Source<u16>,
-    sinks: [Pace; 3],
-    sent: Vec<(u16, u8, u32)>,
+    sinks: [Pace; 4],
+    sent: Vec<Sent>,
+    lost: Vec<Sent>,
+    resending: Vec<(u16, u32)>,
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy)]
+struct Sent {
+    flow: u16,
+    path: u8,
+    psn: u32,
+    acknowledged: bool,
 }
 
 impl SenderBench {
@@ -58,15 +71,23 @@ impl SenderBench {
             window: Source::new(Pace::MIXED),
             skip: Source::new(Pace::MIXED),
             ack: Source::new(Pace::MIXED),
+            resolve: Source::new(Pace::MIXED),
+            again: Source::new(Pace::MIXED),
             req: Source::new(Pace::MIXED),
             sinks: std::array::from_fn(|_| Pace::new(Pace::MIXED)),
             sent: Vec::new(),
+            lost: Vec::new(),
+            resending: Vec::new(),
         })
     }
 
     fn restart(&mut self) {
         self.limits.fill(0);
         self.sent.clear();
+        self.lost.clear();
+        self.resending.clear();
+        self.resolve.reset();
+        self.again.reset();
         self.post.reset();
         self.window.reset();
         self.skip.reset();
@@ -152,17 +173,77 @@ impl SenderBench {
             } else {
                 rng.random_range(0..sent.len())
             };
-            if rng.random_range(0..16) == 0 {
-                Some(sent[i])
+            let s = if rng.random_range(0..16) == 0 {
+                let before = sent[i];
+                sent[i].acknowledged = true;
+                before
             } else {
-                Some(sent.remove(i))
-            }
+                sent.remove(i)
+            };
+            Some(Ack {
+                flow: s.flow,
+                path: s.path,
+                psn: s.psn,
+                count: true,
+            })
         });
         inputs[a.ack[0]] = ack.is_some().into();
-        if let Some((flow, path, psn)) = ack {
-            inputs[a.ack[1]] = flow.into();
-            inputs[a.ack[2]] = path.into();
-            inputs[a.ack[3]] = psn.into();
+        if let Some(ack) = ack {
+            inputs[a.ack[1]] = ack.flow.into();
+            inputs[a.ack[2]] = ack.path.into();
+            inputs[a.ack[3]] = ack.psn.into();
+            inputs[a.ack[4]] = ack.count.into();
+        }
+    }
+
+    /// Now and then a packet is lost: its place on the path is free, and it is sent again.
+    fn drive_loss(&mut self, inputs: &mut [u64]) {
+        let a = &self.at;
+        if !self.sent.is_empty() && self.rng.random_range(0..8) == 0 {
+            let i = self.rng.random_range(0..self.sent.len());
+            if !self.sent[i].acknowledged {
+                self.lost.push(self.sent.remove(i));
+            }
+        }
+        let (lost, resending) = (&mut self.lost, &mut self.resending);
+        let resolve = self.resolve.offer(&mut self.rng, |_| {
+            let s = lost.pop()?;
+            resending.push((s.flow, s.psn));
+            Some((s.flow, s.path))
+        });
+        inputs[a.resolve[0]] = resolve.is_some().into();
+        if let Some((flow, path)) = resolve {
+            inputs[a.resolve[1]] = flow.into();
+            inputs[a.resolve[2]] = path.into();
+        }
+        let again = self.again.offer(&mut self.rng, |_| resending.pop());
+        inputs[a.again[0]] = again.is_some().into();
+        if let Some((flow, psn)) = again {
+            inputs[a.again[1]] = flow.into();
+            inputs[a.again[2]] = psn.into();
+        }
+    }
+
+    /// What the design sent, or has no path for.
+    fn note(&mut self, inputs: &[u64], outputs: &[u64]) {
+        let a = &self.at;
+        let taken =
+            |at: &[usize], sink: usize| outputs[at[0]] != 0 && inputs[a.sink_ready[sink]] != 0;
+        let sent = |at: &[usize]| Sent {
+            flow: outputs[at[1]] as u16,
+            path: outputs[at[2]] as u8,
+            psn: outputs[at[3]] as u32,
+            acknowledged: false,
+        };
+        if taken(&a.res, 0) && outputs[a.res[4]] != 0 {
+            self.sent.push(sent(&a.res));
+        }
+        if taken(&a.retry, 3) {
+            self.sent.push(sent(&a.retry));
+        }
+        if taken(&a.idle, 1) && outputs[a.idle[2]] != 0 {
+            self.resending
+                .push((outputs[a.idle[1]] as u16, outputs[a.idle[3]] as u32));
         }
     }
 }
@@ -178,7 +259,15 @@ impl Bench for SenderBench {
         let open = self.opens.last().copied();
         let a = &self.at;
         inputs[a.open[0]] = open.is_some().into();
-        for i in [a.post[0], a.window[0], a.skip[0], a.ack[0], a.req[0]] {
+        for i in [
+            a.post[0],
+            a.window[0],
+            a.skip[0],
+            a.ack[0],
+            a.resolve[0],
+            a.again[0],
+            a.req[0],
+        ] {
             inputs[i] = 0;
         }
         if let Some((flow, psn)) = open {
@@ -187,6 +276,7 @@ impl Bench for SenderBench {
         } else {
             self.drive_control(inputs);
             self.drive_ack(inputs);
+            self.drive_loss(inputs);
             let (hot, clock) = (self.hot, self.clock);
             let req = self.req.offer(&mut self.rng, |rng| {
                 Some(match rng.random_range(0..4) {
@@ -222,14 +312,10 @@ impl Bench for SenderBench {
             self.window.taken(outputs[a.window_ready] != 0);
             self.skip.taken(outputs[a.skip_ready] != 0);
             self.ack.taken(outputs[a.ack_ready] != 0);
+            self.resolve.taken(outputs[a.resolve_ready] != 0);
+            self.again.taken(outputs[a.again_ready] != 0);
             self.req.taken(outputs[a.req_ready] != 0);
         }
-        if outputs[a.res[0]] != 0 && inputs[a.sink_ready[0]] != 0 && outputs[a.res[4]] != 0 {
-            self.sent.push((
-                outputs[a.res[1]] as u16,
-                outputs[a.res[2]] as u8,
-                outputs[a.res[3]] as u32,
-            ));
-        }
+        self.note(inputs, outputs);
     }
 }

@@ -1,23 +1,26 @@
 //! The tracker's stimulus and model.
 
-use super::driver::first_psn;
+use super::driver::{first_psn, get_wide, set_wide};
 use super::packets::Flow;
 use super::{Pace, Resets, Rows, Source};
 use crate::lockstep::Bench;
 use crate::{SimError, Verilog};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
+use rondo_models::cycle::reorder::TAG_BITS;
 use rondo_models::cycle::tracker::{Arrival, Inputs, Tracker};
 use rondo_models::tracker::Verdict;
 
 struct At {
     rst: usize,
     open: [usize; 3],
-    req: [usize; 5],
+    req: [usize; 4],
+    req_tag: usize,
     res_ready: usize,
     open_ready: usize,
     req_ready: usize,
     res: [usize; 12],
+    res_tag: usize,
 }
 
 /// Random arrivals: order, loss that is made good, duplicates, PSNs out of the window.
@@ -46,7 +49,8 @@ impl TrackerBench {
         let at = At {
             rst: r.input("rst")?,
             open: r.inputs(["open_valid", "open_flow", "open_psn"])?,
-            req: r.inputs(["req_valid", "req_flow", "req_psn", "req_room", "req_tag"])?,
+            req: r.inputs(["req_valid", "req_flow", "req_psn", "req_room"])?,
+            req_tag: r.input("req_tag")?,
             res_ready: r.input("res_ready")?,
             open_ready: r.output("open_ready")?,
             req_ready: r.output("req_ready")?,
@@ -54,7 +58,6 @@ impl TrackerBench {
                 "res_valid",
                 "res_flow",
                 "res_psn",
-                "res_tag",
                 "res_accepted",
                 "res_duplicate",
                 "res_beyond",
@@ -63,7 +66,9 @@ impl TrackerBench {
                 "res_advance",
                 "res_ood",
                 "res_waiting",
+                "res_arrived",
             ])?,
+            res_tag: r.output("res_tag")?,
         };
         Ok(Self {
             rng: SmallRng::seed_from_u64(seed),
@@ -111,7 +116,7 @@ impl Bench for TrackerBench {
                 flow,
                 psn: flows[usize::from(flow)].arrival(rng, window),
                 room,
-                tag: rng.random_range(0..1 << 12),
+                tag: rng.random_range(0..1 << TAG_BITS),
             })
         });
         inputs[a.req[0]] = req.is_some().into();
@@ -119,7 +124,7 @@ impl Bench for TrackerBench {
             inputs[a.req[1]] = q.flow.into();
             inputs[a.req[2]] = q.psn.into();
             inputs[a.req[3]] = q.room.into();
-            inputs[a.req[4]] = q.tag.into();
+            set_wide(inputs, a.req_tag, q.tag);
         }
         inputs[a.res_ready] = self.ready.active(rng).into();
         self.clock += 1;
@@ -135,7 +140,7 @@ impl Bench for TrackerBench {
                 flow: inputs[a.req[1]] as u16,
                 psn: inputs[a.req[2]] as u32,
                 room: on(a.req[3]),
-                tag: inputs[a.req[4]] as u16,
+                tag: get_wide(inputs, a.req_tag),
             }),
             res_ready: on(a.res_ready),
         });
@@ -148,7 +153,6 @@ impl Bench for TrackerBench {
                 1,
                 j.arrival.flow.into(),
                 j.arrival.psn.into(),
-                j.arrival.tag.into(),
                 (o.verdict == Verdict::Accepted).into(),
                 (o.verdict == Verdict::Duplicate).into(),
                 (o.verdict == Verdict::Beyond).into(),
@@ -157,10 +161,12 @@ impl Bench for TrackerBench {
                 o.advance.into(),
                 o.ood.into(),
                 o.waiting.into(),
+                o.arrived,
             ];
             for (at, v) in a.res.iter().zip(row) {
                 expected[*at] = v;
             }
+            set_wide(expected, a.res_tag, j.arrival.tag);
         }
     }
 

@@ -6,6 +6,7 @@ use crate::dut::Dut;
 use crate::{SimError, Verilog};
 use rondo_models::cycle::receiver::{Inputs, Receiver};
 use rondo_models::cycle::reorder::RxBeat;
+use rondo_models::reorder::Buffer;
 use std::collections::VecDeque;
 
 /// What the receiver did in a clock.
@@ -69,7 +70,7 @@ impl RtlReceiver {
     ) -> Result<Self, SimError> {
         let mut r = Self {
             dut: rtl_seed.map(|seed| Dut::new(v, seed, None)).transpose()?,
-            model: Receiver::new(window, FLOWS),
+            model: Receiver::new(Buffer::DEFAULT, window, FLOWS),
             ports: ReceiverPorts::new(v)?,
             inputs: vec![0; v.inputs().map(crate::Port::words).sum()],
             outputs: vec![0; v.outputs().map(crate::Port::words).sum()],
@@ -184,12 +185,13 @@ impl RtlReceiver {
     fn make_beat(&self, psn: u32, path: u8) -> RxBeat {
         let last = self.beat + 1 == self.beats;
         RxBeat {
-            data: contents(FLOW, psn, self.beat as u8),
+            data: contents(FLOW, psn, self.beat as u16),
             keep: self.keep(last),
             last,
             flow: FLOW,
             psn,
             path,
+            ..RxBeat::default()
         }
     }
 
@@ -198,7 +200,7 @@ impl RtlReceiver {
         let (o, h) = (&self.outputs, &self.ports.out.host);
         let psn = o[h[5]] as u32;
         let last = o[h[3]] != 0;
-        let want = contents(FLOW, self.next_psn, self.host_beat as u8);
+        let want = contents(FLOW, self.next_psn, self.host_beat as u16);
         let right = o[h[1]..h[1] + 8] == want
             && o[h[2]] == self.keep(last)
             && o[h[4]] == u64::from(FLOW)

@@ -1,6 +1,6 @@
 //! Scenario files.
 
-use rondo_models::reorder::{BEAT_BYTES, SLOT_BYTES};
+use rondo_models::reorder::{Buffer, BEAT_BYTES};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -160,7 +160,7 @@ impl Scenario {
                 "less than packet_bytes",
             );
         }
-        if !(64..=SLOT_BYTES + self.header_bytes).contains(&self.packet_bytes) {
+        if !(64..=Buffer::DEFAULT.slot_bytes + self.header_bytes).contains(&self.packet_bytes) {
             return bad(
                 "packet_bytes",
                 self.packet_bytes.to_string(),

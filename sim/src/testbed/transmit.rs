@@ -148,7 +148,8 @@ impl RtlTransmitter {
         let skip = self.skips.front().map(|&(p, s)| (p, u64::from(s)));
         put(i, &p.skip, skip, 2, 3);
         let ack = self.acks.front().map(|&(p, s)| (p, u64::from(s)));
-        put(i, &p.ack, ack, 2, 3);
+        i[p.ack[4]] = 1;
+        put(i, &[p.ack[0], p.ack[1], p.ack[2], p.ack[3]], ack, 2, 3);
         i[p.req[0]] = u64::from(self.wants > 0);
         i[p.req[1]] = FLOW.into();
         for at in p.sink_ready {

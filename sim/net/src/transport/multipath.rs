@@ -319,6 +319,7 @@ impl<C: Controller> Multipath<C> {
         let path = PathWitness {
             latest_ns: self.latest_ns[usize::from(t.path)],
             forward_ns: self.controller.forward_ns(t.path.into()),
+            known: true,
         };
         self.witness
             .is_some_and(|w| self.recovery.is_lost(psn, t, &w, &path))
