@@ -4,7 +4,7 @@ CARGO ?= cargo
 RONDO := target/release/rondo
 SEED  ?= 1
 
-.PHONY: all setup build demo test lint bench soak docs
+.PHONY: all setup build demo test lint bench soak docs registers
 
 all: test
 
@@ -27,6 +27,7 @@ demo: build
 
 test: setup
 	$(CARGO) test --workspace --locked
+	scripts/registers.sh
 
 lint: setup
 	$(CARGO) fmt --all -- --check
@@ -43,6 +44,11 @@ bench: build
 soak: build
 	scripts/soak.sh $(SEED)
 	tests/planted/run.sh $(SEED)
+
+# What is generated from the register map (models/src/registers): `make test` fails when it differs.
+registers: build
+	$(RONDO) registers
+	scripts/registers.sh --write
 
 # Timing diagrams of the block pages, from real runs.
 docs: build

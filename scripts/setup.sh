@@ -24,6 +24,7 @@ need yosys yosys
 need iverilog iverilog
 need tshark tshark
 need python3 python3
+python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
 
 if [ -n "$missing" ]; then
     if ! command -v apt-get >/dev/null 2>&1; then
@@ -35,7 +36,7 @@ if [ -n "$missing" ]; then
     # shellcheck disable=SC2086 # the list is meant to split
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
 else
-    say "verilator, g++, make, yosys, iverilog, tshark and python3 are here"
+    say "verilator, g++, make, yosys, iverilog, tshark and python3 with venv are here"
 fi
 
 if ! command -v cargo >/dev/null 2>&1; then
